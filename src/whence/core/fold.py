@@ -1,0 +1,92 @@
+"""Folding many alterations of one call into one tensor, and the sessions that record and replace a single call."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from jaxtyping import Float
+from torch import Tensor
+
+from whence.core.rows import Rows, cut
+from whence.core.site import AttentionSite, Call, Session
+
+
+def repeated(call: Call, copies: int) -> Call:
+    """The call of a batch that stands `copies` times, one after another."""
+
+    def repeat(tensor: Tensor | None) -> Tensor | None:
+        return None if tensor is None else tensor.expand(copies, *tensor.shape).flatten(0, 1)
+
+    return replace(
+        call,
+        weights=repeat(call.weights),
+        mask=repeat(call.mask),
+        scores=repeat(call.scores),
+        values=repeat(call.values),
+        copies=copies,
+    )
+
+
+def only_rows(call: Call, rows: Rows) -> Call:
+    """The call cut down to some queries."""
+    n_query = call.weights.shape[2]
+    return replace(call, **{name: cut(getattr(call, name), rows, n_query) for name in ("weights", "mask", "scores")})
+
+
+def as_queries(
+    weights: Float[Tensor, "copies_batch head query key"], copies: int
+) -> Float[Tensor, "batch head copies_query key"]:
+    """Alterations that stand as copies of the batch, set side by side as queries."""
+    return weights.unflatten(0, (copies, -1)).movedim(0, 2).flatten(2, 3)
+
+
+class Recorder:
+    """A session that keeps one call of a site, the `ordinal`-th, and says when it comes."""
+
+    def __init__(self, ordinal: int, reached: Callable[[], None]) -> None:
+        self.countdown, self.reached = ordinal, reached
+        self.call: Call | None = None
+
+    def streams(self, site: AttentionSite) -> bool:
+        """Content with heads one by one: no, the call is kept whole."""
+        return False
+
+    def override(self, site: AttentionSite, call: Call) -> Call:
+        """Nothing is replaced."""
+        return call
+
+    def watch(self, site: AttentionSite, call: Call) -> None:
+        """Keep the call when its turn comes."""
+        if self.countdown == 0:
+            self.call = call
+            self.reached()
+        self.countdown -= 1
+
+
+class Once:
+    """A session that replaces the weights of the next call, and of that alone."""
+
+    def __init__(self, weights: Tensor | None) -> None:
+        self.weights = weights
+
+    def streams(self, site: AttentionSite) -> bool:
+        """Content with heads one by one: no, the weights are given whole."""
+        return False
+
+    def override(self, site: AttentionSite, call: Call) -> Call:
+        """Give the weights away."""
+        weights, self.weights = self.weights, None
+        return call if weights is None else replace(call, weights=weights)
+
+    def watch(self, site: AttentionSite, call: Call) -> None:
+        """Nothing to see."""
+
+
+@contextmanager
+def entered(site: AttentionSite, session: Session) -> Iterator[None]:
+    """A session at one site, for the length of a block."""
+    site.enter(session)
+    try:
+        yield
+    finally:
+        site.leave(session)

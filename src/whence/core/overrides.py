@@ -1,0 +1,223 @@
+"""Overrides: what the weights shall be instead.
+
+An override is a function from a `Call` to weights. Those here act on the *free* keys of a row: permitted, not a sink,
+not spared. They share out the mass that the row has on its free keys; every other key keeps the weight it had. So each
+result is a distribution again, and the share that a model gives to a sink or to a spared [CLS] stays what it was.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from whence.core.errors import InvalidWeights
+from whence.core.orders import random_orders
+from whence.core.places import Indices, Where, key_mask
+from whence.core.seeds import generator_from
+from whence.core.site import Call, masked_softmax
+from whence.core.tape import Tape
+
+Weights = Float[Tensor, "batch head query key"]
+Proportions = Float[Tensor, "#batch #head #query key"]
+Free = Bool[Tensor, "batch #head #query key"]
+Shared = Literal["none", "heads", "rows", "all"]
+
+
+@dataclass(frozen=True)
+class Override:
+    """A rule for new weights and where it applies.
+
+    `only` confines it to layers, heads, queries or examples; `sparing` keeps it away from some keys, such as special
+    tokens. Both give a new override: `permuted(0).only(heads=[3]).sparing(special)`.
+    """
+
+    name: str
+    rule: Callable[[Call, Free], Weights]
+    generator: torch.Generator | None = None
+    where: Where = field(default_factory=Where)
+    spared: Indices | None = None
+    trusted = True  # gives distributions by construction: the result need not be checked
+
+    def __call__(self, call: Call) -> Weights:
+        if not self.where.holds_at(call.site):
+            return call.weights
+        weights = self.rule(call, self._free(call))
+        region = self.where.region(call)
+        return weights if region is None else torch.where(region, weights, call.weights)
+
+    def only(
+        self,
+        *,
+        layers: int | Sequence[int] | None = None,
+        heads: Indices | None = None,
+        queries: Indices | None = None,
+        examples: Indices | None = None,
+    ) -> "Override":
+        """The same override, confined to these indices; queries also as truth values [batch query]."""
+        return replace(self, where=Where((layers,) if isinstance(layers, int) else layers, heads, queries, examples))
+
+    def sparing(self, keys: Indices) -> "Override":
+        """The same override, but these keys keep their weights: special tokens, say, as truth values [batch key]."""
+        return replace(self, spared=keys)
+
+    def _free(self, call: Call) -> Free:
+        if self.spared is None and not call.sinks:
+            return call.mask
+        bound = torch.zeros_like(call.mask[:, 0, 0]) if self.spared is None else key_mask(self.spared, call).clone()
+        bound[:, bound.shape[-1] - call.sinks :] = True
+        return call.mask & ~bound[:, None, None, :]
+
+
+def _shared_out(call: Call, free: Free, proportions: Proportions) -> Weights:
+    """The mass of a row's free keys, shared out in the given proportions; the other keys keep their weight."""
+    proportions = proportions.to(call.weights.dtype) * free
+    shares = proportions / proportions.sum(-1, keepdim=True).clamp_min(torch.finfo(proportions.dtype).tiny)
+    if free is call.mask:
+        return shares.expand_as(call.weights)
+    mass = (call.weights * free).sum(-1, keepdim=True)
+    return call.weights.masked_fill(free, 0.0) + mass * shares
+
+
+def _uniform(call: Call, free: Free) -> Weights:
+    return _shared_out(call, free, free.to(call.weights.dtype))
+
+
+uniform = Override("uniform", _uniform)
+"""Equal weight on every free key (paper 003 §4.1 "uniform"; Wiegreffe & Pinter 2019 §3.1)."""
+
+
+def random(seed: int | torch.Generator = 0) -> Override:
+    """A draw from U(0, 1) for every free key, divided by the row's sum; new at every call (paper 003 §4.1)."""
+    generator = generator_from(seed, "random")
+
+    def rule(call: Call, free: Free) -> Weights:
+        draws = torch.rand(call.weights.shape, generator=generator).to(call.weights.device)
+        return _shared_out(call, free, draws.clamp_min(torch.finfo(torch.float32).eps))
+
+    return Override("random", rule, generator)
+
+
+def permuted(seed: int | torch.Generator = 0, shared: Shared = "none") -> Override:
+    """The row's own weights, shuffled among its free keys; new at every call (Jain & Wallace 2019, Algorithm 2).
+
+    `shared` says who gets the same permutation: `none` (each row its own), `heads`, `rows` (all queries of a head) or
+    `all`. Rows with different free keys share a random order of the keys, each restricted to its own.
+    """
+    generator = generator_from(seed, "permuted")
+
+    def rule(call: Call, free: Free) -> Weights:
+        batch, n_head, n_query, n_key = call.weights.shape
+        drawn = (batch, 1 if shared in ("heads", "all") else n_head, 1 if shared in ("rows", "all") else n_query, n_key)
+        return _shuffled(call.weights, free, random_orders(drawn, free, generator))
+
+    return Override("permuted", rule, generator)
+
+
+def _shuffled(weights: Weights, free: Free, orders: Int[Tensor, "batch #head #query key"]) -> Weights:
+    """Put the weights of a row's free keys in another order.
+
+    With the bound keys listed last and in their own order, on both sides, each of them is its own image.
+    """
+    taken = weights.gather(-1, orders.expand_as(weights))
+    if bool(free.all()):
+        return taken
+    places = (~free).to(torch.uint8).argsort(dim=-1, stable=True).expand_as(weights)  # the free keys, then the bound
+    return torch.zeros_like(weights).scatter(-1, places, taken)
+
+
+def temperature(degrees: float | Float[Tensor, ""]) -> Override:
+    """softmax(scores / T): above one flatter, below one sharper."""
+    if float(degrees) <= 0:
+        raise ValueError(f"temperature must be above 0, it is {float(degrees)}")
+
+    def rule(call: Call, free: Free) -> Weights:
+        if call.scores is None:
+            raise ValueError(f"site {call.site.name!r} does not tell its scores; temperature needs them")
+        return _shared_out(call, free, masked_softmax(call.scores / degrees, free))
+
+    return Override(f"temperature({float(degrees):g})", rule)
+
+
+def scaled(keys: Indices, factor: float) -> Override:
+    """The weights of these keys times a factor, then the row divided by its sum."""
+    if factor < 0:
+        raise ValueError(f"factor must not be negative, it is {factor}")
+
+    def rule(call: Call, free: Free) -> Weights:
+        multiplied = torch.where(key_mask(keys, call)[:, None, None, :], factor, 1.0)
+        return _shared_out(call, free, call.weights * multiplied)
+
+    return Override(f"scaled({factor:g})", rule)
+
+
+def without(keys: Indices, renormalise: bool = True) -> Override:
+    """No weight on these keys; the rest of the row is divided by its sum, or with `renormalise=False` left as it is.
+
+    Serrano & Smith 2019 §4; paper 003 §4.2. A row that loses all its weight is all zero.
+    """
+
+    def rule(call: Call, free: Free) -> Weights:
+        erased = call.weights.masked_fill(key_mask(keys, call)[:, None, None, :] & free, 0.0)
+        return _shared_out(call, free, erased) if renormalise else erased
+
+    return Override("without", rule)
+
+
+def from_logits(logits: Float[Tensor, "batch #head #query key"]) -> Override:
+    """softmax(logits) over the free keys; the logits may be a parameter that learns (Jain & Wallace 2019 §4.2.2)."""
+
+    def rule(call: Call, free: Free) -> Weights:
+        given = _beside(logits, call, "logits")
+        return _shared_out(call, free, masked_softmax(given, free))
+
+    return Override("from_logits", rule)
+
+
+def imposed(weights: Float[Tensor, "batch #head #query key"] | Tape) -> Override:
+    """Given weights: a tensor for every call, or a tape, whose calls are imposed site by site and step by step."""
+
+    def rule(call: Call, free: Free) -> Weights:
+        given = weights if isinstance(weights, Tensor) else _recorded(weights, call)
+        given = _beside(given, call, "weights").to(call.weights.dtype)
+        _refuse_no_distribution(given, call)
+        n_token = call.weights.shape[-1] - call.sinks
+        spares = free is not call.mask and bool((call.mask & ~free)[..., :n_token].any())
+        return _shared_out(call, free, given) if spares else given.expand_as(call.weights)
+
+    return Override("imposed", rule)
+
+
+def _recorded(tape: Tape, call: Call) -> Tensor:
+    calls = tape[call.site.name]
+    if call.step >= len(calls):
+        raise InvalidWeights(
+            f"the tape holds {len(calls)} calls of site {call.site.name!r}, and this is call {call.step + 1}"
+        )
+    return calls[call.step].weights
+
+
+def _beside(given: Tensor, call: Call, what: str) -> Tensor:
+    """What was given, repeated beside every copy of the batch; an error if it does not fit the call."""
+    given = call.per_example(given.to(call.weights.device))
+    fits = given.dim() == 4 and all(g in (1, w) for g, w in zip(given.shape[:3], call.weights.shape[:3], strict=True))
+    if not fits or given.shape[-1] != call.weights.shape[-1]:
+        raise InvalidWeights(
+            f"{what} given for site {call.site.name!r} are {list(given.shape)}; expected {list(call.weights.shape)}"
+            " [batch head query key], where batch, head and query may be 1"
+        )
+    return given
+
+
+def _refuse_no_distribution(given: Tensor, call: Call) -> None:
+    values, mask = given.detach().float(), call.mask
+    off = (values.sum(-1) - 1).abs().masked_fill(~mask.any(-1), 0.0).max()
+    forbidden = values.masked_fill(mask, 0.0).abs().max()
+    if not float(off) < 2e-2 or not float(values.min()) >= 0 or float(forbidden) > 0:
+        raise InvalidWeights(
+            f"the weights imposed at site {call.site.name!r} are not a distribution over the permitted keys: rows are"
+            f" off one by up to {float(off):.3g}, the smallest weight is {float(values.min()):.3g}, and a forbidden key"
+            f" gets up to {float(forbidden):.3g}"
+        )

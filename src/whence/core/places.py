@@ -1,0 +1,69 @@
+"""Places in a call: which layers, heads, queries, examples and keys are meant."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from whence.core.site import Call, Site
+
+Indices = int | slice | Sequence[int] | Tensor  # a tensor of indices, or of truth values
+
+
+@dataclass(frozen=True)
+class Where:
+    """The part of the weights that is meant; None stands for all."""
+
+    layers: Sequence[int] | None = None
+    heads: Indices | None = None
+    queries: Indices | None = None
+    examples: Indices | None = None
+
+    def holds_at(self, site: Site) -> bool:
+        return self.layers is None or site.layer in self.layers
+
+    def region(self, call: Call) -> Bool[Tensor, "#batch #head #query 1"] | None:
+        """Which rows of a call are meant, or None for all of them."""
+        batch, _, n_query, _ = call.weights.shape
+        regions = []
+        if self.heads is not None:
+            regions.append(_one_axis(self.heads, call.n_heads, "head", call)[None, :, None, None])
+        if self.queries is not None:
+            regions.append(_per_example(self.queries, n_query, "query", call)[:, None, :, None])
+        if self.examples is not None:
+            examples = _one_axis(self.examples, batch // call.copies, "example", call)
+            regions.append(call.per_example(examples)[:, None, None, None])
+        region = None
+        for mask in regions:
+            region = mask if region is None else region & mask
+        return region
+
+
+def key_mask(keys: Indices, call: Call) -> Bool[Tensor, "#batch key"]:
+    """Which keys are meant, by index for all examples alike or by truth values [batch key]; never a sink."""
+    n_key = call.weights.shape[-1] - call.sinks
+    mask = _per_example(keys, n_key, "key", call)
+    return torch.nn.functional.pad(mask, (0, call.sinks), value=False)
+
+
+def _per_example(indices: Indices, size: int, axis: str, call: Call) -> Bool[Tensor, "#batch size"]:
+    if isinstance(indices, Tensor) and indices.dim() == 2:
+        expected = (call.weights.shape[0] // call.copies, size)
+        if indices.dtype != torch.bool or tuple(indices.shape) != expected:
+            raise ValueError(
+                f"a mask of {axis} positions at site {call.site.name!r} must be truth values {list(expected)}"
+                f" [batch {axis}]; it is {indices.dtype} {list(indices.shape)}"
+            )
+        return call.per_example(indices.to(call.weights.device))
+    return _one_axis(indices, size, axis, call)[None]
+
+
+def _one_axis(indices: Indices, size: int, axis: str, call: Call) -> Bool[Tensor, " size"]:
+    mask = torch.zeros(size, dtype=torch.bool, device=call.weights.device)
+    try:
+        mask[indices if isinstance(indices, int | slice | Tensor) else list(indices)] = True
+    except IndexError as error:
+        raise ValueError(f"no {axis} {indices} at site {call.site.name!r}; there are {size}, counted from 0") from error
+    return mask

@@ -1,0 +1,180 @@
+"""The site: the one place where a model turns scores into attention weights.
+
+Every attention is three lines: *scores* e, *weights* α = normalise(e, mask), *context* Σ α·v. Only the middle line is
+the same everywhere, so it is a module of its own, without parameters. A model that computes its weights through an
+`AttentionSite` can be watched and overridden by `attending` without knowing it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from whence.core.errors import CannotAttend
+
+Kind = Literal["self", "causal", "cross", "pool"]
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a call took place: `name` is the site's path in the model (`path#k` for the k-th call of a shared module),
+    `layer` its place in execution order among the sites of its stack."""
+
+    name: str
+    layer: int
+    kind: Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """One turning of scores into weights.
+
+    `mask` is True where a key may be attended; it is never None. `scores` are what the softmax was given. `values` are
+    what the weights will mix, where the site knows them, and `mix` makes the context of other weights, any number of
+    rows a head. The last `sinks` columns of `weights` stand for no key: they
+    hold the share that the model attends to nothing. `heads` says which of the site's `n_heads` heads these are.
+    `step` counts the calls of this site since watching began. `copies` is how often the batch stands in the call, one
+    copy after another (partial recomputation folds many alterations into one batch).
+    """
+
+    site: Site
+    weights: Float[Tensor, "batch head query key"]
+    mask: Bool[Tensor, "batch #head #query key"]
+    scores: Float[Tensor, "batch head query key"] | None
+    values: Float[Tensor, "batch head _ width"] | None
+    sinks: int
+    heads: tuple[int, ...]
+    n_heads: int
+    mix: Callable[[Tensor], Tensor] | None = None
+    step: int = 0
+    copies: int = 1
+
+    def per_example(self, tensor: Tensor) -> Tensor:
+        """A tensor with one entry per example, repeated to stand beside every copy of the batch."""
+        return tensor.repeat(self.copies, *[1] * (tensor.dim() - 1)) if self.copies > 1 else tensor
+
+
+class Session(Protocol):
+    """Somebody who watches or replaces weights at a site."""
+
+    def streams(self, site: "AttentionSite") -> bool:
+        """Whether it is content to see the heads one after another, so that no tensor of all heads need exist."""
+        ...
+
+    def override(self, site: "AttentionSite", call: Call) -> Call: ...
+    def watch(self, site: "AttentionSite", call: Call) -> None: ...
+
+
+def masked_softmax(
+    scores: Float[Tensor, "batch head query key"], mask: Bool[Tensor, "batch #head #query key"] | None = None
+) -> Float[Tensor, "batch head query key"]:
+    """Softmax over the permitted keys; a forbidden key gets zero, and a row without permitted keys is all zero.
+
+    Forbidden scores become -inf, which is exact in every precision; empty rows are left unmasked until after the
+    softmax, because a row of -inf would give NaN, in the weights or in the gradient.
+    """
+    if mask is None:
+        return scores.softmax(-1)
+    empty = ~mask.any(-1, keepdim=True)
+    weights = scores.masked_fill(~(mask | empty), float("-inf")).softmax(-1)
+    return weights.masked_fill(empty, 0.0)
+
+
+class AttentionSite(nn.Module):
+    """Where a model turns scores into attention weights: the one place to watch or replace them.
+
+    `kind` says what attends to what: `self`, `causal`, `cross`, or `pool` (one query reads a whole text). A site is
+    `terminal` when nothing after it mixes its queries, so that many alterations can travel as many queries.
+    `calls` is how often one forward pass of the model calls it (a layer shared over depth: more than once), and
+    `order` when, where that is known; otherwise sites are taken to run in the order of `named_modules`.
+    """
+
+    def __init__(self, kind: Kind = "self", terminal: bool = False) -> None:
+        super().__init__()
+        self.kind: Kind = kind
+        self.terminal = terminal
+        self.calls = 1
+        self.order: tuple[int, ...] = ()
+        self.sessions: list[Session] = []
+        self.ready_context: Tensor | None = None  # while a pass is re-run: what `Call.mix` made of the new weights
+
+    def forward(
+        self,
+        scores: Float[Tensor, "batch head query key"],
+        mask: Bool[Tensor, "batch #head #query key"] | None = None,
+        values: Float[Tensor, "batch #head key width"] | None = None,
+    ) -> Float[Tensor, "batch head _ key"]:
+        weights = masked_softmax(scores, mask)
+        return self.deliver(weights, scores, mask, values) if self.sessions else weights
+
+    def deliver(
+        self,
+        weights: Float[Tensor, "batch head query key"],
+        scores: Float[Tensor, "batch head query key"] | None,
+        mask: Bool[Tensor, "batch #head #query key"] | None,
+        values: Tensor | None = None,
+        sinks: int = 0,
+        heads: range | None = None,
+        n_heads: int | None = None,
+        mix: Callable[[Tensor], Tensor] | None = None,
+    ) -> Float[Tensor, "batch head _ key"]:
+        """Show the weights to every session, let each replace them, and return what the model is to use.
+
+        All overrides come first, the outermost block's before the inner ones', then all watchers: every tape holds what
+        the model used. A row without permitted keys belongs to nobody: sessions see zeros there, and the model keeps
+        its own (Hugging Face models spread such rows over forbidden keys).
+        """
+        if torch.compiler.is_compiling():
+            raise CannotAttend(
+                "attention is being watched or overridden while torch.compile traces the model; expected plain"
+                " execution. Call the uncompiled model inside `attending`."
+            )
+        batch, n_head, _, n_key = weights.shape
+        if mask is None:
+            mask = torch.ones((), dtype=torch.bool, device=weights.device).expand(batch, 1, 1, n_key)
+        empty = ~mask.any(-1, keepdim=True)  # [batch #head #query 1]
+        if not bool(empty.any()):
+            empty = None
+        shown = weights if empty is None else weights.masked_fill(empty, 0.0)
+        own_heads = tuple(heads if heads is not None else range(n_head))
+        call = Call(NOWHERE, shown, mask, scores, values, sinks, own_heads, n_heads or n_head, mix)
+        for session in self.sessions:
+            call = session.override(self, call)
+        for session in self.sessions:
+            session.watch(self, call)
+        if empty is None or call.weights.shape != weights.shape:
+            return call.weights
+        return torch.where(empty, weights, call.weights)
+
+    @property
+    def streams_heads(self) -> bool:
+        """Whether everybody who looks is content to see the heads one after another."""
+        return all(session.streams(self) for session in self.sessions)
+
+    def enter(self, session: Session) -> None:
+        if not self.sessions:
+            self.arm()
+        self.sessions.append(session)
+
+    def leave(self, session: Session) -> None:
+        self.sessions.remove(session)
+        if not self.sessions:
+            self.disarm()
+
+    def arm(self) -> None:
+        """Get ready to be attended. Our own models need nothing; an adopted model leaves its fast path here."""
+
+    def disarm(self) -> None:
+        """Go back to where `arm` began."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"sessions": []}  # a copy of a model is nobody's to watch yet
+
+    def extra_repr(self) -> str:
+        return f"kind={self.kind!r}"
+
+
+NOWHERE = Site("", 0, "self")

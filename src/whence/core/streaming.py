@@ -1,0 +1,111 @@
+"""Watchers that reduce while the model runs, so that depth × heads × N × N weights are never kept.
+
+Each takes the calls as they come and holds one running result. All can take a layer's heads one after another, so that
+an adopted model need not form the weights of all heads at once (only outside autograd; otherwise they come together).
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from whence.core.site import Call
+
+
+@dataclass
+class Summary:
+    """Per site: the weight each key gets from the average query, and each row's entropy (nats) and largest weight.
+
+    `mean` [batch head key], `entropy` and `maximum` [batch head query], one tensor a call, listed by site name.
+    """
+
+    mean: dict[str, list[Tensor]] = field(default_factory=dict)
+    entropy: dict[str, list[Tensor]] = field(default_factory=dict)
+    maximum: dict[str, list[Tensor]] = field(default_factory=dict)
+    streams_heads = True
+
+    def __call__(self, call: Call) -> None:
+        weights = call.weights
+        rows = call.mask.any(-1).expand(weights.shape[:-1]).sum(-1, keepdim=True)  # [batch head 1], without empty rows
+        self._add(self.mean, call, weights.sum(-2) / rows.clamp_min(1))
+        self._add(self.entropy, call, torch.special.entr(weights).sum(-1))
+        self._add(self.maximum, call, weights.amax(-1))
+
+    @staticmethod
+    def _add(results: dict[str, list[Tensor]], call: Call, result: Tensor) -> None:
+        calls = results.setdefault(call.site.name, [])
+        if call.heads[0] == 0:
+            calls.append(result)
+        else:
+            calls[-1] = torch.cat([calls[-1], result], dim=1)
+
+
+@dataclass
+class Rollout:
+    """Attention rollout: the running product of the layers' head means, each with its residual path.
+
+    R_l = Â_l R_(l-1), where Â = (mean over heads of A + I), rows divided by their sum (Abnar & Zuidema 2020, §3).
+    `product` is [batch query key]: how much of each input token is in each position of the last layer seen.
+    """
+
+    residual: bool = True
+    product: Float[Tensor, "batch query key"] | None = None
+    _heads_so_far: Float[Tensor, "batch query key"] | None = None
+    streams_heads = True
+
+    def __call__(self, call: Call) -> None:
+        _refuse_unless_square(call, "rollout")
+        heads = call.weights.float().sum(1)  # [batch query key]
+        if self._heads_so_far is not None:
+            heads = self._heads_so_far.add_(heads) if not heads.requires_grad else self._heads_so_far + heads
+        last = call.heads[-1] == call.n_heads - 1
+        self._heads_so_far = None if last else heads
+        if last:
+            layer = self._with_residual(heads / call.n_heads)
+            self.product = layer if self.product is None else layer @ self.product
+
+    def _with_residual(self, mean: Float[Tensor, "batch query key"]) -> Float[Tensor, "batch query key"]:
+        if self.residual:
+            mean = mean + torch.eye(mean.shape[-1], device=mean.device)
+        return mean / mean.sum(-1, keepdim=True).clamp_min(torch.finfo(mean.dtype).tiny)
+
+
+@dataclass
+class HeadProduct:
+    """The running product of each head's weights over the layers, head h of one layer with head h of the next.
+
+    P_l[h] = A_l[h] P_(l-1)[h]; `product` is [batch head query key]. Layer-wise attention tracing (paper 000, Eq. 8
+    and 10) is a row vector times this product.
+    """
+
+    product: Float[Tensor, "batch head query key"] | None = None
+    _seen: bool = False
+    streams_heads = True
+
+    def __call__(self, call: Call) -> None:
+        _refuse_unless_square(call, "the head-wise product")
+        weights = call.weights.float()
+        if not self._seen:
+            self.product = weights if self.product is None else torch.cat([self.product, weights], dim=1)
+        elif self.product is None or self.product.shape[1] != call.n_heads:
+            raise ValueError(
+                f"site {call.site.name!r} has {call.n_heads} heads, the layers before it had"
+                f" {0 if self.product is None else self.product.shape[1]}; a head-wise product needs one number"
+            )
+        elif len(call.heads) == call.n_heads:
+            self.product = weights @ self.product
+        else:
+            part = slice(call.heads[0], call.heads[-1] + 1)
+            self.product[:, part] = weights @ self.product[:, part]
+        self._seen = self._seen or call.heads[-1] == call.n_heads - 1
+
+
+def _refuse_unless_square(call: Call, what: str) -> None:
+    n_query, n_key = call.weights.shape[-2:]
+    if n_query != n_key:
+        raise ValueError(
+            f"{what} multiplies the weights of successive layers, which needs as many queries as keys; site"
+            f" {call.site.name!r} ({call.site.kind}) has {n_query} queries and {n_key} keys. Watch only the self-attention"
+            " sites of one stack, as in watch={'encoder.*': watcher}, and one forward pass at a time."
+        )

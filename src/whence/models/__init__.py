@@ -1,0 +1,1 @@
+"""Reference models, one readable file each, and the adoption of Hugging Face models."""

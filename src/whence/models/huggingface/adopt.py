@@ -1,0 +1,135 @@
+"""`adopt`: give every attention of a Hugging Face model a site, and prove that it is right."""
+
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from whence.core.attending import SITE_ATTRIBUTE, attending
+from whence.core.errors import CannotAdopt, CannotAttend
+from whence.core.site import AttentionSite, Call, Kind
+from whence.core.streaming import Summary
+from whence.core.tape import Tape
+from whence.models.huggingface.adopted import AdoptedSite
+from whence.models.huggingface.discovery import Attended, discover
+from whence.models.huggingface.eager import EagerSite
+from whence.models.huggingface.interface import InterfaceSite
+from whence.models.huggingface.probe import Inputs, difference, evaluating, natively_eager, probe_inputs, run
+
+TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-5}
+HALF_TOLERANCE = 2e-2
+
+
+def adopt(model: PreTrainedModel, example: Inputs | None = None) -> PreTrainedModel:
+    """Give every attention of the model a site, so that `attending` can watch and replace it; returns the model.
+
+    Sites are found and checked with one small input, made up here or given as `example` (keyword arguments of the
+    model). The check: outputs equal the model's own with eager attention, every site is called, rows sum to one.
+    Anything else raises. Nothing is changed until somebody attends: the model runs as before, at the same speed, and
+    its checkpoints stay the same. `release` takes the sites out again.
+    """
+    _refuse_what_is_no_plain_model(model)
+    if any(isinstance(module, AttentionSite) for module in model.modules()):
+        return model
+    with evaluating(model):
+        inputs = probe_inputs(model) if example is None else example
+        log = discover(model, inputs)
+        _attach(log)
+        try:
+            _prove(model, inputs, log)
+        except BaseException:
+            release(model)
+            raise
+    return model
+
+
+def release(model: nn.Module) -> nn.Module:
+    """Give the model back as it was before `adopt`."""
+    for host in list(model.modules()):
+        site = host._modules.get(SITE_ATTRIBUTE)
+        if isinstance(site, AdoptedSite):
+            if site.sessions:
+                raise CannotAttend("the model is being attended; release it after the `with attending` block")
+            del host._modules[SITE_ATTRIBUTE]
+    return model
+
+
+def _attach(log: list[Attended]) -> None:
+    for moment, event in enumerate(log):
+        site = event.host._modules.get(SITE_ATTRIBUTE)
+        if not isinstance(site, AdoptedSite):
+            heads = event.shape[1] if len(event.shape) == 4 else event.shape[0] // 2
+            site = EagerSite(event.host, heads) if event.route is EagerSite else event.route(event.host)
+            event.host.add_module(SITE_ATTRIBUTE, site)
+        site.order = (*site.order, moment)
+        site.calls = len(site.order)
+
+
+def _prove(model: PreTrainedModel, inputs: Inputs, log: list[Attended]) -> None:
+    """The oracle of an adoption: equal to native eager, every site called, rows that sum to one."""
+    with natively_eager(model):
+        native = run(model, inputs)
+    with attending(model) as tape:
+        watched = run(model, inputs)
+    name = type(model).__name__
+    tolerance = TOLERANCE.get(native[0].dtype, HALF_TOLERANCE)
+    off = difference(watched, native)
+    if not off <= tolerance:
+        raise CannotAdopt(
+            f"{name} through its sites differs from {name} with native eager attention by {off:.2g} (allowed:"
+            f" {tolerance:g}), so its attention is computed in a way that Whence does not understand; not adopted"
+        )
+    calls = tape.calls()
+    if len(calls) != len(log):
+        raise CannotAdopt(f"{name}: {len(log)} attentions were found, but {len(calls)} were called; not adopted")
+    for call in calls:
+        rows = call.weights.float().sum(-1)[call.mask.any(-1).expand(call.weights.shape[:-1])]
+        if not bool(((rows - 1).abs() <= (1e-4 if tolerance < 1e-2 else 5e-2)).all()):
+            raise CannotAdopt(f"{name}: the rows at {call.site.name} do not sum to one; not adopted")
+    _tell_kinds(model, tape)
+    _try_head_by_head(model, inputs, native, tolerance)
+
+
+def _tell_kinds(model: nn.Module, tape: Tape) -> None:
+    modules: dict[str, Any] = dict(model.named_modules())
+    for name, calls in tape.items():
+        host = modules[name.partition("#")[0]]
+        host._modules[SITE_ATTRIBUTE].kind = _kind(calls[0], f"{name} {type(host).__name__}".lower(), host)
+
+
+def _kind(call: Call, words: str, host: nn.Module) -> Kind:
+    """Cross-attention by its name or its axes, causal by its mask, as seen in the probe."""
+    n_query, n_key = call.weights.shape[-2], call.weights.shape[-1] - call.sinks
+    named_cross = any(word in words for word in ("cross", "encoder_attn", "encdec"))
+    if named_cross or getattr(host, "is_cross_attention", False):
+        return "cross"
+    if n_query != n_key:
+        return "pool" if n_query == 1 else "cross"
+    future = torch.ones(n_query, n_key, dtype=torch.bool, device=call.weights.device).triu(1)
+    seen = call.weights[..., :n_key][..., future]
+    return "causal" if n_query > 1 and not bool(seen.any()) else "self"
+
+
+def _try_head_by_head(model: nn.Module, inputs: Inputs, native: list[torch.Tensor], tolerance: float) -> None:
+    """Whether each attention can be computed one head after another: it is tried, and kept if nothing changes."""
+    sites = [module for module in model.modules() if isinstance(module, InterfaceSite)]
+    for site in sites:
+        site.sliceable = True
+    try:
+        with attending(model, watch=Summary()):
+            works = difference(run(model, inputs), native) <= tolerance
+    except (RuntimeError, ValueError, IndexError, TypeError):  # a function that needs all its heads at once
+        works = False
+    for site in sites:
+        site.sliceable = works
+
+
+def _refuse_what_is_no_plain_model(model: Any) -> None:
+    if hasattr(model, "_orig_mod"):
+        raise CannotAdopt("this model is compiled by torch.compile; adopt the model as it was before compiling")
+    if not isinstance(model, PreTrainedModel):
+        raise CannotAdopt(
+            f"adopt takes a Hugging Face model (a transformers.PreTrainedModel); this is a {type(model).__name__}. In a"
+            " model of your own, put a whence.AttentionSite where scores become weights."
+        )

@@ -1,0 +1,23 @@
+"""What all sites of adopted models share."""
+
+import torch
+from torch import Tensor, nn
+
+from whence.core.site import AttentionSite
+
+
+class AdoptedSite(AttentionSite):
+    """A site that lives in somebody else's attention module, its host."""
+
+    def __init__(self, host: nn.Module) -> None:
+        super().__init__()
+        self._host = (host,)  # in a tuple, or torch would take the host for a child of its own child
+
+    @property
+    def host(self) -> nn.Module:
+        return self._host[0]
+
+
+def permitted_by(additive: Tensor) -> Tensor:
+    """Where a mask that is added to the scores permits attention: models forbid with -inf or the dtype's minimum."""
+    return additive > torch.finfo(additive.dtype).min / 2

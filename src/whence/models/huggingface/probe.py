@@ -1,0 +1,145 @@
+"""The probe: one small forward pass that shows where a model attends, and whether its sites tell the truth."""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+from transformers import PreTrainedConfig, PreTrainedModel
+
+from whence.core.errors import CannotAdopt
+
+Inputs = dict[str, Any]
+LENGTH, TARGET_LENGTH, PADDING = 11, 7, 3  # odd lengths, so that no axis is taken for another
+
+
+def probe_inputs(model: PreTrainedModel) -> Inputs:
+    """Inputs the model runs on: two texts, one padded; or one text; or pictures or sound, as the model takes them."""
+    failures = []
+    for inputs in _candidates(model):
+        try:
+            run(model, inputs)
+        except Exception as error:  # a model may refuse an input with any exception at all; the reasons are passed on
+            failures.append(f"{sorted(inputs)}: {type(error).__name__}: {error}")
+        else:
+            return inputs
+    raise CannotAdopt(
+        f"could not make up an input for {type(model).__name__}; pass one that it runs on: adopt(model, example=...)."
+        f" Tried: {'; '.join(failures) or 'nothing, since its main input is ' + model.main_input_name!r}"
+    )
+
+
+def _candidates(model: PreTrainedModel) -> Iterator[Inputs]:
+    takes = inspect.signature(model.forward).parameters
+    config, name = model.config, model.main_input_name
+    text_config = config.get_text_config()
+    common: Inputs = {"use_cache": False} if "use_cache" in takes else {}
+    if name == "input_ids":
+        for batch in (2, 1):
+            inputs = common | _text(text_config, batch, "attention_mask" in takes)
+            if config.is_encoder_decoder and "decoder_input_ids" in takes:
+                targets = _text(text_config, batch, False, TARGET_LENGTH)
+                inputs["decoder_input_ids"] = targets["input_ids"]
+            yield inputs
+    elif name == "pixel_values":
+        vision = getattr(config, "vision_config", config)
+        size = getattr(vision, "image_size", 32)
+        height, width = (size, size) if isinstance(size, int) else size
+        yield common | {name: _noise(2, getattr(vision, "num_channels", 3), height, width)}
+    elif name == "input_features":
+        frames = 2 * getattr(config, "max_source_positions", 50)
+        inputs = common | {name: _noise(2, getattr(config, "num_mel_bins", 80), frames)}
+        if config.is_encoder_decoder:
+            inputs["decoder_input_ids"] = _text(text_config, 2, False, TARGET_LENGTH)["input_ids"]
+        yield inputs
+    elif name == "input_values":
+        yield common | {name: _noise(2, 4000)}
+
+
+def _text(config: PreTrainedConfig, batch: int, with_mask: bool, length: int = LENGTH) -> Inputs:
+    """Random ids that are no special token, but for the end of text, which some heads read; the last text padded."""
+    special = {v for k, v in vars(config).items() if k.endswith("_token_id") and isinstance(v, int)}
+    ordinary = [i for i in range(min(config.vocab_size, 200)) if i not in special] or list(range(config.vocab_size))
+    chosen = torch.randint(len(ordinary), (batch, length), generator=torch.Generator().manual_seed(0))
+    ids = torch.tensor(ordinary)[chosen]
+    mask = torch.ones(batch, length, dtype=torch.long)
+    padding = PADDING if with_mask and batch > 1 else 0
+    eos, pad = getattr(config, "eos_token_id", None), getattr(config, "pad_token_id", None)
+    for row in range(batch):
+        end = length - padding if row == batch - 1 else length
+        if isinstance(eos, int) and eos < config.vocab_size:
+            ids[row, end - 1] = eos
+        if isinstance(pad, int) and 0 <= pad < config.vocab_size:
+            ids[row, end:] = pad
+        mask[row, end:] = 0
+    return {"input_ids": ids} | ({"attention_mask": mask} if with_mask else {})
+
+
+def _noise(*shape: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(0))
+
+
+def run(model: nn.Module, inputs: Mapping[str, Any]) -> list[Tensor]:
+    """The floating-point outputs of one forward pass, without gradient, on the model's own device and dtype."""
+    weight = next(model.parameters())
+    placed = {
+        name: value.to(weight.device, weight.dtype if value.is_floating_point() else None)
+        if isinstance(value, Tensor) else value
+        for name, value in inputs.items()
+    }  # fmt: skip
+    with torch.no_grad():
+        output = model(**placed)
+    leaves = tree_leaves(tuple(output.values()) if isinstance(output, Mapping) else output)
+    return [leaf for leaf in leaves if isinstance(leaf, Tensor) and leaf.is_floating_point()]
+
+
+def difference(ours: list[Tensor], theirs: list[Tensor]) -> float:
+    """The largest difference between two runs, in units of the output's size where that is above one."""
+    if [t.shape for t in ours] != [t.shape for t in theirs]:
+        return float("inf")
+    pairs = zip(ours, theirs, strict=True)
+    return max(
+        (float((a - b).abs().max()) / max(1.0, float(b.abs().max())) for a, b in pairs if b.numel()), default=0.0
+    )
+
+
+@contextmanager
+def natively_eager(model: nn.Module) -> Iterator[None]:
+    """The model as transformers runs it with eager attention: our oracle."""
+    configs = _configs(model)
+    before = [config._attn_implementation for config in configs]
+    try:
+        for config in configs:
+            config.__dict__["_attn_implementation_internal"] = "eager"
+        yield
+    finally:
+        for config, implementation in zip(configs, before, strict=True):
+            config.__dict__["_attn_implementation_internal"] = implementation
+
+
+def _configs(model: nn.Module) -> list[PreTrainedConfig]:
+    """Every config object in the model, sub-configs included, once each."""
+    waiting = [m.config for m in model.modules() if isinstance(getattr(m, "config", None), PreTrainedConfig)]
+    found: dict[int, PreTrainedConfig] = {}
+    while waiting:
+        config = waiting.pop()
+        if id(config) not in found:
+            found[id(config)] = config
+            parts = [getattr(config, name, None) for name in config.sub_configs]
+            waiting += [part for part in parts if isinstance(part, PreTrainedConfig)]
+    return list(found.values())
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Evaluation mode for every module, and each back to its own mode afterwards."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, mode in modes:
+            module.training = mode

@@ -1,0 +1,37 @@
+"""The tap: see and replace what a softmax returns, or what fused attention would have computed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+SOFTMAXES = {F.softmax, torch.softmax, Tensor.softmax}
+FUSED = F.scaled_dot_product_attention
+
+OnSoftmax = Callable[[Tensor, Tensor], Tensor]  # weights, scores -> weights
+
+
+class Tap(TorchFunctionMode):
+    """While active in this thread, every softmax over a last axis, and every fused attention, passes through here."""
+
+    def __init__(self, on_softmax: OnSoftmax | None = None, on_fused: Callable[..., Tensor] | None = None) -> None:
+        super().__init__()
+        self.on_softmax, self.on_fused = on_softmax, on_fused
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self.on_fused is not None and function is FUSED:
+            return self.on_fused(*args, **kwargs)
+        result = function(*args, **kwargs)
+        if self.on_softmax is not None and function in SOFTMAXES and _over_last_axis(args, kwargs):
+            scores = args[0] if args else kwargs["input"]
+            return self.on_softmax(result, scores)
+        return result
+
+
+def _over_last_axis(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    axes = (args[0] if args else kwargs["input"]).dim()
+    return (args[1] if len(args) > 1 else kwargs.get("dim")) in (-1, axes - 1)
