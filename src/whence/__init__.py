@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from whence.core.overrides import (
         from_logits, imposed, permuted, random, scaled, temperature, uniform, without,
     )  # fmt: skip
+    from whence.core.replay import Replay
     from whence.core.site import AttentionSite
     from whence.core.streaming import HeadProduct, Rollout, Summary
     from whence.models.huggingface import adopt, release
@@ -17,6 +18,7 @@ _WINDOW = {
     "whence.core.overrides": (
         "from_logits", "imposed", "permuted", "random", "scaled", "temperature", "uniform", "without",
     ),
+    "whence.core.replay": ("Replay",),
     "whence.core.site": ("AttentionSite",),
     "whence.core.streaming": ("HeadProduct", "Rollout", "Summary"),
     "whence.models.huggingface": ("adopt", "release"),

@@ -8,7 +8,7 @@ second run must attend as the first did, or the gradient is silently wrong. Laye
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from torch import nn
 from torch.utils.checkpoint import noop_context_fn
@@ -18,6 +18,7 @@ from whence.core.errors import CannotAttend
 FUNCTION = "_gradient_checkpointing_func"
 
 
+@runtime_checkable
 class Resumable(Protocol):
     """A session that can be taken back to an earlier state and entered again."""
 

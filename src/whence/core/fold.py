@@ -30,7 +30,8 @@ def repeated(call: Call, copies: int) -> Call:
 def only_rows(call: Call, rows: Rows) -> Call:
     """The call cut down to some queries."""
     n_query = call.weights.shape[2]
-    return replace(call, **{name: cut(getattr(call, name), rows, n_query) for name in ("weights", "mask", "scores")})
+    parts = {name: cut(getattr(call, name), rows, n_query) for name in ("weights", "mask", "scores")}
+    return replace(call, **parts, rows=rows, n_queries=n_query)
 
 
 def as_queries(
@@ -76,7 +77,7 @@ class Once:
     def override(self, site: AttentionSite, call: Call) -> Call:
         """Give the weights away."""
         weights, self.weights = self.weights, None
-        return call if weights is None else replace(call, weights=weights)
+        return call if weights is None else replace(call, weights=weights, scores=None)
 
     def watch(self, site: AttentionSite, call: Call) -> None:
         """Nothing to see."""

@@ -16,6 +16,7 @@ from torch import Tensor
 from whence.core.errors import InvalidWeights
 from whence.core.orders import random_orders
 from whence.core.places import Indices, Where, key_mask
+from whence.core.rows import cut
 from whence.core.seeds import generator_from
 from whence.core.site import Call, masked_softmax
 from whence.core.tape import Tape
@@ -39,6 +40,7 @@ class Override:
     generator: torch.Generator | None = None
     where: Where = field(default_factory=Where)
     spared: Indices | None = None
+    whole_rows: bool = False  # gives the share of a sink too, unless something is spared
     trusted = True  # gives distributions by construction: the result need not be checked
 
     def __call__(self, call: Call) -> Weights:
@@ -64,7 +66,7 @@ class Override:
         return replace(self, spared=keys)
 
     def _free(self, call: Call) -> Free:
-        if self.spared is None and not call.sinks:
+        if self.spared is None and (self.whole_rows or not call.sinks):
             return call.mask
         bound = torch.zeros_like(call.mask[:, 0, 0]) if self.spared is None else key_mask(self.spared, call).clone()
         bound[:, bound.shape[-1] - call.sinks :] = True
@@ -156,7 +158,7 @@ def scaled(keys: Indices, factor: float) -> Override:
 def without(keys: Indices, renormalise: bool = True) -> Override:
     """No weight on these keys; the rest of the row is divided by its sum, or with `renormalise=False` left as it is.
 
-    Serrano & Smith 2019 §4; paper 003 §4.2. A row that loses all its weight is all zero.
+    Serrano & Smith 2019 §4; paper 003 §4.2. Where no weight is left to share out, that mass is lost.
     """
 
     def rule(call: Call, free: Free) -> Weights:
@@ -170,24 +172,25 @@ def from_logits(logits: Float[Tensor, "batch #head #query key"]) -> Override:
     """softmax(logits) over the free keys; the logits may be a parameter that learns (Jain & Wallace 2019 §4.2.2)."""
 
     def rule(call: Call, free: Free) -> Weights:
-        given = _beside(logits, call, "logits")
+        given = _beside(logits, call, "logits").expand_as(call.weights)
         return _shared_out(call, free, masked_softmax(given, free))
 
     return Override("from_logits", rule)
 
 
 def imposed(weights: Float[Tensor, "batch #head #query key"] | Tape) -> Override:
-    """Given weights: a tensor for every call, or a tape, whose calls are imposed site by site and step by step."""
+    """Given weights: a tensor for every call, or a tape, whose calls are imposed site by site and step by step.
+
+    Given rows are whole: where the model has a sink, its share comes last.
+    """
 
     def rule(call: Call, free: Free) -> Weights:
         given = weights if isinstance(weights, Tensor) else _recorded(weights, call)
         given = _beside(given, call, "weights").to(call.weights.dtype)
         _refuse_no_distribution(given, call)
-        n_token = call.weights.shape[-1] - call.sinks
-        spares = free is not call.mask and bool((call.mask & ~free)[..., :n_token].any())
-        return _shared_out(call, free, given) if spares else given.expand_as(call.weights)
+        return given.expand_as(call.weights) if free is call.mask else _shared_out(call, free, given)
 
-    return Override("imposed", rule)
+    return Override("imposed", rule, whole_rows=True)
 
 
 def _recorded(tape: Tape, call: Call) -> Tensor:
@@ -200,8 +203,10 @@ def _recorded(tape: Tape, call: Call) -> Tensor:
 
 
 def _beside(given: Tensor, call: Call, what: str) -> Tensor:
-    """What was given, repeated beside every copy of the batch; an error if it does not fit the call."""
+    """What was given, for every copy of the batch and the rows that are there; an error if it does not fit."""
     given = call.per_example(given.to(call.weights.device))
+    if call.rows is not None and call.n_queries is not None:
+        given = cut(given, call.per_example(call.rows), call.n_queries)
     fits = given.dim() == 4 and all(g in (1, w) for g, w in zip(given.shape[:3], call.weights.shape[:3], strict=True))
     if not fits or given.shape[-1] != call.weights.shape[-1]:
         raise InvalidWeights(

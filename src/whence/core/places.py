@@ -26,12 +26,12 @@ class Where:
 
     def region(self, call: Call) -> Bool[Tensor, "#batch #head #query 1"] | None:
         """Which rows of a call are meant, or None for all of them."""
-        batch, _, n_query, _ = call.weights.shape
+        batch = call.weights.shape[0]
         regions = []
         if self.heads is not None:
             regions.append(_one_axis(self.heads, call.n_heads, "head", call)[None, :, None, None])
         if self.queries is not None:
-            regions.append(_per_example(self.queries, n_query, "query", call)[:, None, :, None])
+            regions.append(_queries(self.queries, call)[:, None, :, None])
         if self.examples is not None:
             examples = _one_axis(self.examples, batch // call.copies, "example", call)
             regions.append(call.per_example(examples)[:, None, None, None])
@@ -46,6 +46,14 @@ def key_mask(keys: Indices, call: Call) -> Bool[Tensor, "#batch key"]:
     n_key = call.weights.shape[-1] - call.sinks
     mask = _per_example(keys, n_key, "key", call)
     return torch.nn.functional.pad(mask, (0, call.sinks), value=False)
+
+
+def _queries(queries: Indices, call: Call) -> Bool[Tensor, "#batch query"]:
+    mask = _per_example(queries, call.n_queries or call.weights.shape[2], "query", call)
+    if call.rows is None:
+        return mask
+    rows = call.per_example(call.rows)  # [batch picked]
+    return mask.expand(rows.shape[0], -1).gather(1, rows)
 
 
 def _per_example(indices: Indices, size: int, axis: str, call: Call) -> Bool[Tensor, "#batch size"]:

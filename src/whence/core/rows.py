@@ -12,7 +12,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
-Rows = Int[Tensor, "batch row"]
+Rows = Int[Tensor, "batch picked"]  # which rows of each example
 
 
 def last_layer_around(path: list[nn.Module], model: nn.Module) -> nn.Module | None:

@@ -7,10 +7,10 @@ the same everywhere, so it is a module of its own, without parameters. A model t
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from whence.core.errors import CannotAttend
@@ -37,26 +37,30 @@ class Call:
     rows a head. The last `sinks` columns of `weights` stand for no key: they
     hold the share that the model attends to nothing. `heads` says which of the site's `n_heads` heads these are.
     `step` counts the calls of this site since watching began. `copies` is how often the batch stands in the call, one
-    copy after another (partial recomputation folds many alterations into one batch).
+    copy after another (partial recomputation folds many alterations into one batch), and `rows` says which of the
+    `n_queries` queries of each example these are, where it is not all.
     """
 
     site: Site
     weights: Float[Tensor, "batch head query key"]
     mask: Bool[Tensor, "batch #head #query key"]
     scores: Float[Tensor, "batch head query key"] | None
-    values: Float[Tensor, "batch head _ width"] | None
+    values: Float[Tensor, "batch #head _ width"] | None
     sinks: int
     heads: tuple[int, ...]
     n_heads: int
     mix: Callable[[Tensor], Tensor] | None = None
     step: int = 0
     copies: int = 1
+    rows: Int[Tensor, "example picked"] | None = None
+    n_queries: int | None = None
 
     def per_example(self, tensor: Tensor) -> Tensor:
         """A tensor with one entry per example, repeated to stand beside every copy of the batch."""
         return tensor.repeat(self.copies, *[1] * (tensor.dim() - 1)) if self.copies > 1 else tensor
 
 
+@runtime_checkable
 class Session(Protocol):
     """Somebody who watches or replaces weights at a site."""
 

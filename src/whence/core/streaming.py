@@ -55,7 +55,7 @@ class Rollout:
     streams_heads = True
 
     def __call__(self, call: Call) -> None:
-        _refuse_unless_square(call, "rollout")
+        _refuse_unless_it_fits(call, self.product, "rollout")
         heads = call.weights.float().sum(1)  # [batch query key]
         if self._heads_so_far is not None:
             heads = self._heads_so_far.add_(heads) if not heads.requires_grad else self._heads_so_far + heads
@@ -84,7 +84,7 @@ class HeadProduct:
     streams_heads = True
 
     def __call__(self, call: Call) -> None:
-        _refuse_unless_square(call, "the head-wise product")
+        _refuse_unless_it_fits(call, self.product, "the head-wise product")
         weights = call.weights.float()
         if not self._seen:
             self.product = weights if self.product is None else torch.cat([self.product, weights], dim=1)
@@ -101,11 +101,12 @@ class HeadProduct:
         self._seen = self._seen or call.heads[-1] == call.n_heads - 1
 
 
-def _refuse_unless_square(call: Call, what: str) -> None:
+def _refuse_unless_it_fits(call: Call, product: Tensor | None, what: str) -> None:
     n_query, n_key = call.weights.shape[-2:]
-    if n_query != n_key:
+    before = n_key if product is None else product.shape[-2]
+    if n_query != n_key or n_key != before:
         raise ValueError(
-            f"{what} multiplies the weights of successive layers, which needs as many queries as keys; site"
-            f" {call.site.name!r} ({call.site.kind}) has {n_query} queries and {n_key} keys. Watch only the self-attention"
-            " sites of one stack, as in watch={'encoder.*': watcher}, and one forward pass at a time."
+            f"{what} multiplies the weights of successive layers, each as long as the other; site {call.site.name!r}"
+            f" ({call.site.kind}) has {n_query} queries and {n_key} keys, the layers before it {before} queries. Watch the"
+            " self-attention of one stack, as in watch={'encoder.*': watcher}, in one forward pass."
         )

@@ -1,1 +1,19 @@
-"""Reference models, one readable file each, and the adoption of Hugging Face models."""
+"""Reference models, one readable file each, and the adoption of Hugging Face models.
+
+Importing this room makes the reference models known to transformers' Auto classes.
+"""
+
+from whence.models.additive import AdditiveConfig, AdditiveForSequenceClassification
+from whence.models.transformer import (
+    TransformerConfig,
+    TransformerForConditionalGeneration,
+    TransformerForSequenceClassification,
+)
+
+__all__ = [
+    "AdditiveConfig",
+    "AdditiveForSequenceClassification",
+    "TransformerConfig",
+    "TransformerForConditionalGeneration",
+    "TransformerForSequenceClassification",
+]

@@ -1,0 +1,82 @@
+"""Loading a saved model without running anybody's code.
+
+Weights come from safetensors where there are any. A `.bin` is read as plain tensors, never as a pickle of objects, and
+code that lies beside a model is run only when it is asked for by name.
+"""
+
+import pickle
+from pathlib import Path
+
+import torch
+import transformers
+from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
+
+import whence.models  # noqa: F401  (makes the reference models known to the Auto classes)
+from whence.core.errors import CannotLoad
+
+TASKS = {
+    "sequence-classification": transformers.AutoModelForSequenceClassification,
+    "token-classification": transformers.AutoModelForTokenClassification,
+    "seq2seq": transformers.AutoModelForSeq2SeqLM,
+    "causal-lm": transformers.AutoModelForCausalLM,
+    "masked-lm": transformers.AutoModelForMaskedLM,
+    "image-classification": transformers.AutoModelForImageClassification,
+    "base": transformers.AutoModel,
+}
+
+
+def load_model(
+    name: str | Path,
+    task: str | None = None,
+    *,
+    trust_remote_code: bool = False,
+    dtype: torch.dtype = torch.float32,
+    device: str | torch.device = "cpu",
+) -> PreTrainedModel:
+    """A saved model, by folder or hub name, in evaluation mode.
+
+    `task` is one of `TASKS`; by default it is the one that the model was saved for. `trust_remote_code=True` runs
+    Python files that come with the model: only for models whose authors you trust.
+    """
+    if task is not None and task not in TASKS:
+        raise CannotLoad(f"no task {task!r}; there are: {', '.join(TASKS)}")
+    if Path(name).is_file():
+        raise CannotLoad(
+            f"{name} is a file; expected a folder written by save_pretrained, or a hub name. A pickled model is not"
+            " loaded, since a pickle can run any code: save it with model.save_pretrained(folder)."
+        )
+    try:
+        config = AutoConfig.from_pretrained(name, trust_remote_code=trust_remote_code)
+        model = TASKS[task or saved_task(config)].from_pretrained(
+            name, trust_remote_code=trust_remote_code, weights_only=True, dtype=dtype
+        )
+    except pickle.UnpicklingError as error:
+        raise CannotLoad(
+            f"the weights of {name} are a pickle that holds more than tensors, which could run any code; not loaded."
+            " Ask for them as safetensors."
+        ) from error
+    except (OSError, ValueError, KeyError) as error:
+        raise CannotLoad(_explained(name, error, trust_remote_code)) from error
+    return model.to(device).eval()
+
+
+def saved_task(config: PreTrainedConfig) -> str:
+    """The task whose model class is the architecture that the config names; `base` if there is none."""
+    for architecture in config.architectures or []:
+        for task, auto in TASKS.items():
+            classes = auto._model_mapping.get(type(config), ())
+            names = [c.__name__ for c in (classes if isinstance(classes, tuple | list) else [classes])]
+            if architecture in names:
+                return task
+    return "base"
+
+
+def _explained(name: str | Path, error: Exception, trusted: bool) -> str:
+    if not trusted and "trust_remote_code" in str(error):
+        return (
+            f"{name} brings its own Python code, which is not run by default. Read it, and if you trust its authors, pass"
+            " trust_remote_code=True."
+        )
+    if not Path(name).exists() and str(name).count("/") != 1:
+        return f"there is no folder {name}, and it is no hub name (owner/model); expected one of the two"
+    return f"{name} could not be loaded: {error}"

@@ -1,0 +1,32 @@
+"""Settings that every test shares."""
+
+import os
+import subprocess
+import sys
+
+# bfloat16 products end some machines with an illegal instruction; must be set before torch is imported
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import pytest
+import torch
+import transformers
+
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+torch.set_num_threads(1)  # two test processes on two cores
+
+
+@pytest.fixture(scope="session")
+def bfloat16() -> torch.dtype:
+    """bfloat16, if this machine can multiply in it: tried in another process, since failing ends the process."""
+    product = "import torch; a = torch.ones(64, 64, dtype=torch.bfloat16); assert (a @ a)[0, 0] == 64"
+    tried = subprocess.run([sys.executable, "-c", product], capture_output=True, check=False)
+    if tried.returncode:
+        pytest.skip("this machine cannot multiply in bfloat16")
+    return torch.bfloat16
+
+
+@pytest.fixture
+def generator() -> torch.Generator:
+    return torch.Generator().manual_seed(0)

@@ -1,0 +1,134 @@
+"""Watchers that reduce while the model runs give what the whole tape would have given."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from subjects import outputs, subject
+from torch.testing import assert_close
+
+from whence import HeadProduct, Rollout, Summary, attending, sites
+from whence.models.huggingface.interface import InterfaceSite
+
+ENCODERS = ["transformer-pre-sinusoidal", "bert", "albert", "deberta-v2", "llama", "gpt-oss", "vit"]
+SQUARE = [name for name in ENCODERS if name != "gpt-oss"]  # a sink is one column more
+
+
+def watched(name, watcher):
+    """The watcher fed while the model ran, and the weights recorded in another run: [depth batch head query key]."""
+    model, inputs = subject(name)
+    with attending(model, watch=watcher):
+        outputs(model, inputs)
+    with attending(model) as tape:
+        outputs(model, inputs)
+    return [call.weights.double() for call in tape.calls()], [call.mask for call in tape.calls()]
+
+
+@pytest.mark.parametrize("name", SQUARE)
+def test_rollout_agrees_with_a_slow_loop(name):
+    rollout = Rollout()
+    layers, _ = watched(name, rollout)
+    batch, heads, tokens, _ = layers[0].shape
+    expected = torch.eye(tokens, dtype=torch.float64).expand(batch, -1, -1)
+    for weights in layers:
+        step = torch.zeros(batch, tokens, tokens, dtype=torch.float64)
+        for head in range(heads):
+            step += weights[:, head] / heads
+        step += torch.eye(tokens)
+        expected = (step / step.sum(-1, keepdim=True)) @ expected
+    assert_close(rollout.product.double(), expected, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", SQUARE)
+def test_rollout_without_residual_is_the_product_of_head_means(name):
+    rollout = Rollout(residual=False)
+    layers, _ = watched(name, rollout)
+    assert_close(rollout.product.double(), layers[1].mean(1) @ layers[0].mean(1), atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", SQUARE)
+def test_the_head_product_traces_a_row_vector_down_the_layers(name):
+    """Paper 000, Eq. 8: from the top layer down, v ← v A for each head; the slow way, token by token."""
+    product = HeadProduct()
+    layers, _ = watched(name, product)
+    batch, heads, tokens, _ = layers[0].shape
+    start = torch.rand(batch, tokens, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    for head in range(heads):
+        v = start
+        for weights in reversed(layers):
+            v = torch.stack([sum(v[:, i] * weights[:, head, i, j] for i in range(tokens)) for j in range(tokens)], 1)
+        traced = torch.einsum("bi,bij->bj", start, product.product[:, head].double())
+        assert_close(traced, v, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_the_summary_is_that_of_the_recorded_weights(name):
+    summary = Summary()
+    layers, masks = watched(name, summary)
+    for site, weights, mask in zip(sites(subject(name)[0]), layers, masks, strict=True):
+        rows = mask.any(-1).expand(weights.shape[:-1])
+        entropy = torch.distributions.Categorical(probs=weights.clamp_min(1e-300)).entropy()
+        assert_close(summary.entropy[site][0].double(), torch.where(rows, entropy, 0.0), atol=1e-5, rtol=1e-5)
+        assert_close(summary.maximum[site][0].double(), weights.max(-1).values, atol=1e-6, rtol=1e-5)
+        mean = weights.sum(-2) / rows.sum(-1, keepdim=True)
+        assert_close(summary.mean[site][0].double(), mean, atol=1e-6, rtol=1e-5)
+
+
+def test_heads_come_one_after_another_where_the_model_allows_it():
+    model, inputs = subject("llama")
+    shapes = []
+
+    class Heads:
+        streams_heads = True
+
+        def __call__(self, call):
+            shapes.append((call.heads, tuple(call.weights.shape)))
+
+    with attending(model, watch=Heads()):
+        outputs(model, inputs)
+    assert [heads for heads, _ in shapes] == [(0, 1), (2, 3)] * 2  # two query heads share a key head
+    assert {shape for _, shape in shapes} == {(2, 2, 11, 11)}
+    shapes.clear()
+    with attending(model, watch=Heads()):
+        model(**inputs)  # with gradient they come together
+    assert [heads for heads, _ in shapes] == [(0, 1, 2, 3)] * 2
+
+
+def test_adoption_finds_out_who_cannot_slice_heads():
+    model, _ = subject("gpt-oss")  # its sinks are a parameter over all heads
+    assert not any(module.sliceable for module in model.modules() if isinstance(module, InterfaceSite))
+
+
+@given(st.permutations(range(4)))
+def test_rollout_does_not_change_when_heads_change_places_and_the_head_product_does(order):
+    model, inputs = subject("bert")
+    with attending(model) as tape:
+        outputs(model, inputs)
+    calls = tape.calls()
+    plain, moved, own, others = Rollout(), Rollout(), HeadProduct(), HeadProduct()
+    shuffled = [calls[0], *(_with(call, call.weights[:, list(order)]) for call in calls[1:])]
+    for call, other in zip(calls, shuffled, strict=True):
+        plain(call), own(call), moved(other), others(other)
+    assert_close(moved.product, plain.product)
+    if list(order) != sorted(order):
+        assert not torch.allclose(others.product.sum(1), own.product.sum(1))
+
+
+def _with(call, weights):
+    from dataclasses import replace
+
+    return replace(call, weights=weights)
+
+
+def test_products_of_layers_that_do_not_fit_are_refused():
+    model, inputs = subject("bart")
+    for watch, complaint in [
+        (Rollout(), r"'model.decoder.layers.0.self_attn' \(causal\) has 7 queries and 7 keys, .* before it 11 queries"),
+        ({"*.encoder_attn": HeadProduct()}, r"'.*encoder_attn' \(cross\) has 7 queries and 11 keys"),
+    ]:
+        with pytest.raises(ValueError, match=complaint), attending(model, watch=watch):
+            outputs(model, inputs)
+    rollout = Rollout()
+    with attending(model, watch={"model.encoder.*": rollout}):
+        outputs(model, inputs)
+    assert rollout.product.shape == (2, 11, 11)
