@@ -4,10 +4,10 @@ from functools import cache
 from typing import Any
 
 import torch
-import zoo
 from torch import Tensor
 from transformers import PreTrainedModel
 
+import zoo
 from whence.models.huggingface import adopt
 from whence.models.huggingface.probe import probe_inputs, run
 

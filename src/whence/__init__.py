@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from whence.core.attending import attending, sites
     from whence.core.overrides import (
-        from_logits, imposed, permuted, random, scaled, temperature, uniform, without,
+        from_logits,
+        imposed,
+        permuted,
+        random,
+        scaled,
+        temperature,
+        uniform,
+        without,
     )  # fmt: skip
     from whence.core.replay import Replay
     from whence.core.site import AttentionSite
@@ -25,7 +32,7 @@ _WINDOW = {
 }  # fmt: skip
 _HOME = {name: module for module, names in _WINDOW.items() for name in names}
 
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted(_HOME)
 __version__ = "0.1.0.dev0"
 
 

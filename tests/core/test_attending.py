@@ -89,7 +89,7 @@ def test_scores_and_values_are_kept_when_asked_for():
     assert tape.only("first").scores is None
     _, tape = run(Attentive(), keep=["scores"])
     assert_close(tape.only("first").scores, example()["scores"])
-    with pytest.raises(ValueError, match="keep takes 'scores' and 'values', not \\['queries'\\]"):
+    with pytest.raises(ValueError, match=r"keep takes 'scores' and 'values', not \['queries'\]"):
         run(Attentive(), keep=["queries"])
 
 
@@ -119,7 +119,7 @@ def test_layers_are_counted_in_each_stack():
 def test_an_unknown_site_is_answered_with_those_there_are():
     with pytest.raises(UnknownSite, match="no attention site 'thrid'; there are: first, second"):
         run(Attentive(), override={"thrid": uniform})
-    with pytest.raises(UnknownSite, match="no attention site 'layer.*'; there are: first, second"):
+    with pytest.raises(UnknownSite, match=r"no attention site 'layer.*'; there are: first, second"):
         run(Attentive(), watch="layer.*")
     _, tape = run(Attentive(), watch="first")
     with pytest.raises(UnknownSite, match="no attention site 'second'; there are: first"):
@@ -127,7 +127,7 @@ def test_an_unknown_site_is_answered_with_those_there_are():
 
 
 def test_a_model_without_attention_is_refused():
-    with pytest.raises(NoAttention, match="Linear has no attention site; expected .* whence.adopt"):
+    with pytest.raises(NoAttention, match=r"Linear has no attention site; expected .* whence.adopt"):
         run(nn.Linear(2, 2))
 
 
@@ -153,7 +153,7 @@ def test_what_is_no_distribution_is_refused_by_name(rule, complaint):
 def test_a_compiled_model_is_refused_before_it_runs():
     model = Attentive()
     compiled = torch.compile(model, backend="eager")
-    with pytest.raises(CannotAttend, match="compiled by torch.compile"):
+    with pytest.raises(CannotAttend, match=r"compiled by torch.compile"):
         run(compiled)
     model.compile(backend="eager")
     with pytest.raises(CannotAttend, match="Use the model as it was before compiling"):

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-import zoo
-from subjects import outputs, subject
 from torch.testing import assert_close
 
+import zoo
+from subjects import outputs, subject
 from whence import Replay, attending, from_logits, imposed, permuted, sites, uniform, without
 from whence.core.errors import CannotReplay, UnknownSite
 
@@ -90,7 +90,7 @@ def imposed_each(model, inputs, site):
 def test_confinement_means_the_same_in_every_copy():
     """Alterations of one example or one special token, K copies of the batch at once, against full passes."""
     model, inputs = subject("bert")
-    site = list(sites(model))[0]
+    site = next(iter(sites(model)))
     special = torch.zeros(2, 11, dtype=torch.bool)
     special[:, 0] = special[0, 10] = special[1, 7] = True
     for override in (uniform.only(examples=1), uniform.only(heads=[0, 2]).sparing(special), without(special)):
@@ -137,7 +137,7 @@ def test_a_pass_that_cannot_be_repeated_is_refused():
     model = zoo.BY_NAME["transformer-pre-sinusoidal"].build()
     _, inputs = subject("transformer-pre-sinusoidal")
     model.train()
-    with pytest.raises(CannotReplay, match="does not reproduce what was recorded .* Is it in evaluation mode"):
+    with pytest.raises(CannotReplay, match=r"does not reproduce what was recorded .* Is it in evaluation mode"):
         Replay(model, "encoder.layers.0.self_attention", inputs)
 
 
@@ -145,5 +145,5 @@ def test_one_site_is_wanted():
     model, inputs = subject("bert")
     with pytest.raises(UnknownSite, match="one is wanted"):
         Replay(model, "*", inputs)
-    with pytest.raises(UnknownSite, match="no attention site 'nowhere'; there are: bert.encoder"):
+    with pytest.raises(UnknownSite, match=r"no attention site 'nowhere'; there are: bert.encoder"):
         Replay(model, "nowhere", inputs)

@@ -4,9 +4,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from subjects import outputs, subject
 from torch.testing import assert_close
 
+from subjects import outputs, subject
 from whence import HeadProduct, Rollout, Summary, attending, sites
 from whence.models.huggingface.interface import InterfaceSite
 

@@ -5,10 +5,10 @@ from threading import Thread
 
 import pytest
 import torch
-import zoo
-from subjects import outputs, subject
 from torch.testing import assert_close
 
+import zoo
+from subjects import outputs, subject
 from whence import AttentionSite, adopt, attending, imposed, permuted, random, release, sites, uniform
 from whence.models.huggingface.fused import FusedSite
 from whence.models.huggingface.probe import natively_eager, probe_inputs
@@ -86,7 +86,7 @@ def test_nothing_remains_when_the_model_raises(name):
         raise ArithmeticError(call.site.name)
 
     last = list(sites(model))[-1]
-    with pytest.raises(ArithmeticError, match="attn|attention|self|rel|Attention"), attending(model, {last: fails}):
+    with pytest.raises(ArithmeticError, match=r"attn|attention|self|rel|Attention"), attending(model, {last: fails}):
         outputs(model, inputs)
     assert untouched(model)
     assert_close(outputs(model, inputs), before, atol=0.0, rtol=0.0)
@@ -246,7 +246,7 @@ def test_release_gives_the_model_back(name):
 
 @every_adopted_family
 def test_only_attended_layers_leave_their_fast_path(name):
-    model, inputs = subject(name)
+    model, _ = subject(name)
     asked, *others = (model.get_submodule(site.partition("#")[0]) for site in sites(model))
     with attending(model, watch=next(iter(sites(model)))):
         assert asked.attention_site.sessions

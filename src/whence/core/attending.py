@@ -87,6 +87,7 @@ class Attending:
         """Attend at the sites that somebody asked for; nothing of it remains afterwards."""
         asked = self.overrides.keys() | self.watchers.keys()
         entered: list[AttentionSite] = []
+        passes = self.model.register_forward_pre_hook(self._begin_pass)
         try:
             for module, described in self.described.items():
                 if any(site.name in asked for site in described) and self not in module.sessions:
@@ -94,8 +95,14 @@ class Attending:
                     entered.append(module)
             yield
         finally:
+            passes.remove()
             for module in reversed(entered):
                 module.leave(self)
+
+    def _begin_pass(self, model: nn.Module, args: object) -> None:
+        """A new forward pass begins with the first call of each site, also after one that broke off."""
+        for site, count in self.counts.items():
+            self.counts[site] = -(-count // site.calls) * site.calls
 
     def streams(self, site: AttentionSite) -> bool:
         names = [described.name for described in self.described[site]]

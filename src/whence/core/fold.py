@@ -14,15 +14,15 @@ from whence.core.site import AttentionSite, Call, Session
 def repeated(call: Call, copies: int) -> Call:
     """The call of a batch that stands `copies` times, one after another."""
 
-    def repeat(tensor: Tensor | None) -> Tensor | None:
-        return None if tensor is None else tensor.expand(copies, *tensor.shape).flatten(0, 1)
+    def repeat(tensor: Tensor) -> Tensor:
+        return tensor.expand(copies, *tensor.shape).flatten(0, 1)
 
     return replace(
         call,
         weights=repeat(call.weights),
         mask=repeat(call.mask),
-        scores=repeat(call.scores),
-        values=repeat(call.values),
+        scores=None if call.scores is None else repeat(call.scores),
+        values=None if call.values is None else repeat(call.values),
         copies=copies,
     )
 

@@ -16,7 +16,8 @@ Finished = list[tuple[nn.Module, Any]]  # modules and what they returned, in ord
 
 class Pass:
     """Follows a forward pass. `finished` holds the outermost calls that ended before the site was reached; `path` the
-    modules that were still at work then, from the model down to the site; `outputs` what those returned in the end."""
+    modules that were still at work then, from the model down to the site; `outputs` what those returned in the end.
+    """
 
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -82,8 +83,8 @@ def replaced_forwards(forwards: Mapping[nn.Module, Callable[..., Any]]) -> Itera
             module.__dict__["forward"] = forward
         yield
     finally:
-        for module, forward in before.items():
-            if forward is None:
+        for module, own in before.items():
+            if own is None:
                 del module.__dict__["forward"]
             else:
-                module.__dict__["forward"] = forward
+                module.__dict__["forward"] = own

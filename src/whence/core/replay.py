@@ -138,12 +138,12 @@ class Replay:
     @contextmanager
     def _altered(self, way: Way, weights: Tensor, copies: int) -> Iterator[None]:
         """The prefix answers from memory, and the site gives the new weights, or the context that they make."""
-        by_rows = set(self.layer.modules()) if way == "rows" and self.layer is not None else set()
+        inside = set(self.layer.modules()) if way == "rows" and self.layer is not None else set()
 
         def adapt(module: nn.Module, output: Any) -> Any:
             if way == "queries":
                 return output
-            if module in by_rows:
+            if module in inside and self.rows is not None:
                 output = cut(output, self.rows, self.n_query)
             return self._copied(output, copies)
 
@@ -161,13 +161,14 @@ class Replay:
                 self.site.ready_context = None
 
     def _context(self, weights: Tensor, copies: int) -> Tensor:
-        """What the weights make of the recorded values, each alteration a copy of the batch: [copies·batch query ...]."""
+        """What the weights make of the recorded values, alterations as copies of the batch: [copies·batch query ..]."""
         assert self.call.mix is not None
         context = self.call.mix(as_queries(weights, copies))  # [batch copies·query ...]
         return context.unflatten(1, (copies, -1)).transpose(0, 1).flatten(0, 1)
 
     def _layer_by_rows(self, copies: int) -> AbstractContextManager[None]:
-        assert self.layer is not None and self.rows is not None
+        assert self.layer is not None
+        assert self.rows is not None
         compute, whole = self.layer.forward, self.passed.outputs[self.layer]
         rows, n_row = self.rows.repeat(copies, 1), self.n_query
 

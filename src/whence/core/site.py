@@ -21,7 +21,8 @@ Kind = Literal["self", "causal", "cross", "pool"]
 @dataclass(frozen=True)
 class Site:
     """Where a call took place: `name` is the site's path in the model (`path#k` for the k-th call of a shared module),
-    `layer` its place in execution order among the sites of its stack."""
+    `layer` its place in execution order among the sites of its stack.
+    """
 
     name: str
     layer: int
@@ -140,18 +141,17 @@ class AttentionSite(nn.Module):
         if mask is None:
             mask = torch.ones((), dtype=torch.bool, device=weights.device).expand(batch, 1, 1, n_key)
         empty = ~mask.any(-1, keepdim=True)  # [batch #head #query 1]
-        if not bool(empty.any()):
-            empty = None
-        shown = weights if empty is None else weights.masked_fill(empty, 0.0)
+        any_empty = bool(empty.any())
+        shown = weights.masked_fill(empty, 0.0) if any_empty else weights
         own_heads = tuple(heads if heads is not None else range(n_head))
         call = Call(NOWHERE, shown, mask, scores, values, sinks, own_heads, n_heads or n_head, mix)
         for session in self.sessions:
             call = session.override(self, call)
         for session in self.sessions:
             session.watch(self, call)
-        if empty is None or call.weights.shape != weights.shape:
-            return call.weights
-        return torch.where(empty, weights, call.weights)
+        if any_empty and call.weights.shape == weights.shape:
+            return torch.where(empty, weights, call.weights)
+        return call.weights
 
     @property
     def streams_heads(self) -> bool:

@@ -107,6 +107,6 @@ def _refuse_unless_it_fits(call: Call, product: Tensor | None, what: str) -> Non
     if n_query != n_key or n_key != before:
         raise ValueError(
             f"{what} multiplies the weights of successive layers, each as long as the other; site {call.site.name!r}"
-            f" ({call.site.kind}) has {n_query} queries and {n_key} keys, the layers before it {before} queries. Watch the"
-            " self-attention of one stack, as in watch={'encoder.*': watcher}, in one forward pass."
+            f" ({call.site.kind}) has {n_query} queries and {n_key} keys, the layers before it {before} queries. Watch"
+            " the self-attention of one stack, as in watch={'encoder.*': watcher}, in one forward pass."
         )

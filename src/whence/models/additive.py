@@ -23,7 +23,8 @@ from whence.core.site import AttentionSite
 @strict
 class AdditiveConfig(PreTrainedConfig):
     """`hidden_size` is per direction of the LSTM. The first and last token of a text (`bos`, `eos`) get no attention
-    unless `attend_specials`."""
+    unless `attend_specials`.
+    """
 
     model_type = "whence-additive"
 
@@ -135,7 +136,7 @@ class AdditiveForSequenceClassification(PreTrainedModel):
             AdditiveScore(self.encoder.width) if config.attention == "additive" else DotScore(self.encoder.width)
         )
         self.attention = AttentionSite(kind="pool", terminal=True)
-        self.decoder = nn.Linear(self.encoder.width, config.num_labels)
+        self.decoder = nn.Linear(self.encoder.width, config.num_labels or 2)
         self.post_init()
 
     def forward(
@@ -178,12 +179,13 @@ class AdditiveForSequenceClassification(PreTrainedModel):
 
     def set_input_embeddings(self, value: nn.Module) -> None:
         """Other word vectors."""
-        self.embeddings = value
+        self.embeddings = value  # type: ignore[assignment]
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
-        if hasattr(module, "reset_parameters"):  # torch's own beginnings, as in the authors' code
-            module.reset_parameters()
+        reset = getattr(module, "reset_parameters", None)
+        if reset is not None:  # torch's own beginnings, as in the authors' code
+            reset()
 
 
 AutoConfig.register(AdditiveConfig.model_type, AdditiveConfig)

@@ -6,6 +6,7 @@ code that lies beside a model is run only when it is asked for by name.
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import torch
 import transformers
@@ -64,7 +65,8 @@ def saved_task(config: PreTrainedConfig) -> str:
     """The task whose model class is the architecture that the config names; `base` if there is none."""
     for architecture in config.architectures or []:
         for task, auto in TASKS.items():
-            classes = auto._model_mapping.get(type(config), ())
+            mapping: Any = auto._model_mapping
+            classes = mapping.get(type(config), ())
             names = [c.__name__ for c in (classes if isinstance(classes, tuple | list) else [classes])]
             if architecture in names:
                 return task
@@ -74,8 +76,8 @@ def saved_task(config: PreTrainedConfig) -> str:
 def _explained(name: str | Path, error: Exception, trusted: bool) -> str:
     if not trusted and "trust_remote_code" in str(error):
         return (
-            f"{name} brings its own Python code, which is not run by default. Read it, and if you trust its authors, pass"
-            " trust_remote_code=True."
+            f"{name} brings its own Python code, which is not run by default. Read it, and if you trust its authors,"
+            " pass trust_remote_code=True."
         )
     if not Path(name).exists() and str(name).count("/") != 1:
         return f"there is no folder {name}, and it is no hub name (owner/model); expected one of the two"

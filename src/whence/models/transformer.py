@@ -32,7 +32,8 @@ Hidden = Float[Tensor, "batch token width"]
 @strict
 class TransformerConfig(PreTrainedConfig):
     """One config for both forms; `num_decoder_layers` is used by the encoder–decoder only. `pool` says what the
-    classifier reads: the first token, or the mean over tokens."""
+    classifier reads: the first token, or the mean over tokens.
+    """
 
     model_type = "whence-transformer"
 
@@ -234,9 +235,9 @@ class TransformerModel(PreTrainedModel):
         """The word vectors of the encoder."""
         return self.encoder.embeddings.words
 
-    def set_input_embeddings(self, value: nn.Embedding) -> None:
+    def set_input_embeddings(self, value: nn.Module) -> None:
         """Other word vectors for the encoder."""
-        self.encoder.embeddings.words = value
+        self.encoder.embeddings.words = value  # type: ignore[assignment]
 
 
 class TransformerForSequenceClassification(TransformerModel):
@@ -245,7 +246,7 @@ class TransformerForSequenceClassification(TransformerModel):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
         self.encoder = Encoder(config)
-        self.classifier = nn.Linear(config.hidden_size, config.num_labels)
+        self.classifier = nn.Linear(config.hidden_size, config.num_labels or 2)
         self.post_init()
 
     def forward(
@@ -297,7 +298,8 @@ class TransformerForConditionalGeneration(TransformerModel, GenerationMixin):
         **kwargs: Any,
     ) -> Seq2SeqLMOutput:
         """Teacher-forced logits; with `labels` (-100 for padding) also the loss, the decoder being given the labels
-        shifted by one."""
+        shifted by one.
+        """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(input_ids, attention_mask)
         if decoder_input_ids is None and labels is not None:
@@ -307,7 +309,7 @@ class TransformerForConditionalGeneration(TransformerModel, GenerationMixin):
         source = encoder_outputs[0]
         hidden = self.decoder(decoder_input_ids, decoder_attention_mask, source, attention_mask)
         logits = self.lm_head(hidden)  # [batch target vocabulary]
-        loss = None if labels is None else F.cross_entropy(logits.flatten(0, 1), labels.flatten())
+        loss: Any = None if labels is None else F.cross_entropy(logits.flatten(0, 1), labels.flatten())
         return Seq2SeqLMOutput(loss=loss, logits=logits, encoder_last_hidden_state=source)
 
     def _shifted(self, labels: Int[Tensor, "batch target"]) -> Int[Tensor, "batch target"]:

@@ -21,7 +21,7 @@ TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-5}
 HALF_TOLERANCE = 2e-2
 
 
-def adopt(model: PreTrainedModel, example: Inputs | None = None) -> PreTrainedModel:
+def adopt(model: nn.Module, example: Inputs | None = None) -> PreTrainedModel:
     """Give every attention of the model a site, so that `attending` can watch and replace it; returns the model.
 
     Sites are found and checked with one small input, made up here or given as `example` (keyword arguments of the
@@ -29,7 +29,7 @@ def adopt(model: PreTrainedModel, example: Inputs | None = None) -> PreTrainedMo
     Anything else raises. Nothing is changed until somebody attends: the model runs as before, at the same speed, and
     its checkpoints stay the same. `release` takes the sites out again.
     """
-    _refuse_what_is_no_plain_model(model)
+    model = _plain(model)
     if any(isinstance(module, AttentionSite) for module in model.modules()):
         return model
     with evaluating(model):
@@ -125,7 +125,8 @@ def _try_head_by_head(model: nn.Module, inputs: Inputs, native: list[torch.Tenso
         site.sliceable = works
 
 
-def _refuse_what_is_no_plain_model(model: Any) -> None:
+def _plain(model: nn.Module) -> PreTrainedModel:
+    """The model, if it is one that can be adopted at all."""
     if hasattr(model, "_orig_mod"):
         raise CannotAdopt("this model is compiled by torch.compile; adopt the model as it was before compiling")
     if not isinstance(model, PreTrainedModel):
@@ -133,3 +134,4 @@ def _refuse_what_is_no_plain_model(model: Any) -> None:
             f"adopt takes a Hugging Face model (a transformers.PreTrainedModel); this is a {type(model).__name__}. In a"
             " model of your own, put a whence.AttentionSite where scores become weights."
         )
+    return model

@@ -1,5 +1,7 @@
 """What all sites of adopted models share."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -14,7 +16,8 @@ class AdoptedSite(AttentionSite):
         self._host = (host,)  # in a tuple, or torch would take the host for a child of its own child
 
     @property
-    def host(self) -> nn.Module:
+    def host(self) -> Any:
+        """The attention module, of whatever class."""
         return self._host[0]
 
 

@@ -126,13 +126,13 @@ def _understood(model: PreTrainedModel, discovery: Discovery, log: list[Attended
             kept.append(event)
         elif re.search("attention|attn", f"{names[event.host]} {type(event.host).__name__}".lower()):
             raise CannotAdopt(
-                f"{names[event.host]} ({type(event.host).__name__}) attends in a form that has no row over all keys: its"
-                f" weights are {list(event.shape)} for sequences of {sorted(lengths)}. Bands, blocks and hashes of keys"
-                " are not supported; use a model with full attention."
+                f"{names[event.host]} ({type(event.host).__name__}) attends in a form that has no row over all keys:"
+                f" its weights are {list(event.shape)} for sequences of {sorted(lengths)}. Bands, blocks and hashes of"
+                " keys are not supported; use a model with full attention."
             )
     if not kept:
         raise NoAttention(
-            f"{type(model).__name__} has no attention that could be found: one forward pass called neither the attention"
-            " interface, nor a softmax over keys, nor fused attention. Whence is for models with attention."
+            f"{type(model).__name__} has no attention that could be found: one forward pass called neither the"
+            " attention interface, nor a softmax over keys, nor fused attention. Whence is for models with attention."
         )
     return kept

@@ -24,13 +24,13 @@ class TappedSite(AdoptedSite):
             with self.tap():
                 return forward(*args, **kwargs)
 
-        self.host.forward = tapped  # type: ignore[method-assign]
+        self.host.forward = tapped
 
     def disarm(self) -> None:
         if self.shadowed is None:
             del self.host.forward
         else:
-            self.host.forward = self.shadowed  # type: ignore[method-assign]
+            self.host.forward = self.shadowed
         del self.shadowed
 
 

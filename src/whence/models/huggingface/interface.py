@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from transformers import AttentionInterface, AttentionMaskInterface
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedConfig
 from transformers.masking_utils import eager_mask
 
 from whence.core.attending import SITE_ATTRIBUTE
@@ -28,6 +28,7 @@ class InterfaceSite(AdoptedSite):
     """A site in a module that asks `ALL_ATTENTION_FUNCTIONS` for `config._attn_implementation`."""
 
     sliceable = False  # whether the heads can be computed one after another; adoption finds out
+    config: PreTrainedConfig  # the host's own, while it is attended
 
     def arm(self) -> None:
         native = self.host.config._attn_implementation

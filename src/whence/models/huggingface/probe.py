@@ -122,7 +122,7 @@ def natively_eager(model: nn.Module) -> Iterator[None]:
 
 def _configs(model: nn.Module) -> list[PreTrainedConfig]:
     """Every config object in the model, sub-configs included, once each."""
-    waiting = [m.config for m in model.modules() if isinstance(getattr(m, "config", None), PreTrainedConfig)]
+    waiting: list[Any] = [m.config for m in model.modules() if isinstance(getattr(m, "config", None), PreTrainedConfig)]
     found: dict[int, PreTrainedConfig] = {}
     while waiting:
         config = waiting.pop()
