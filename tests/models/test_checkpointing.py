@@ -1,11 +1,10 @@
 """Gradient checkpointing runs layers twice: overrides must be the same both times, and calls recorded once."""
 
 import pytest
-import torch
-import zoo
-from subjects import subject
 from torch.testing import assert_close
 
+import zoo
+from subjects import subject
 from whence import adopt, attending, permuted, random, uniform
 from whence.core.errors import CannotAttend
 

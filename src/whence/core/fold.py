@@ -12,7 +12,7 @@ from whence.core.site import AttentionSite, Call, Session
 
 
 def repeated(call: Call, copies: int) -> Call:
-    """The call of a batch that stands `copies` times, one after another."""
+    """The call of a batch that stands `copies` times, one after another; without the values, which are large."""
 
     def repeat(tensor: Tensor) -> Tensor:
         return tensor.expand(copies, *tensor.shape).flatten(0, 1)
@@ -22,7 +22,7 @@ def repeated(call: Call, copies: int) -> Call:
         weights=repeat(call.weights),
         mask=repeat(call.mask),
         scores=None if call.scores is None else repeat(call.scores),
-        values=None if call.values is None else repeat(call.values),
+        values=None,
         copies=copies,
     )
 

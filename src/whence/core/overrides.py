@@ -121,13 +121,14 @@ def permuted(seed: int | torch.Generator = 0, shared: Shared = "none") -> Overri
 def _shuffled(weights: Weights, free: Free, orders: Int[Tensor, "batch #head #query key"]) -> Weights:
     """Put the weights of a row's free keys in another order.
 
-    With the bound keys listed last and in their own order, on both sides, each of them is its own image.
+    An order lists the free keys first, then the bound. The i-th free key gets the weight of the i-th key listed; a
+    bound key, listed in its own place among the bound, gets its own.
     """
-    taken = weights.gather(-1, orders.expand_as(weights))
-    if bool(free.all()):
-        return taken
-    places = (~free).to(torch.uint8).argsort(dim=-1, stable=True).expand_as(weights)  # the free keys, then the bound
-    return torch.zeros_like(weights).scatter(-1, places, taken)
+    if not bool(free.all()):
+        nth_free = free.cumsum(-1)
+        nth = torch.where(free, nth_free, nth_free[..., -1:] + (~free).cumsum(-1)) - 1
+        orders = orders.gather(-1, nth.expand(torch.broadcast_shapes(nth.shape, orders.shape)))
+    return weights.gather(-1, orders.expand_as(weights))
 
 
 def temperature(degrees: float | Float[Tensor, ""]) -> Override:

@@ -6,7 +6,7 @@ The only road from the text to the prediction leads through the attention. Sizes
 """
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, no_type_check
 
 import torch
 import torch.nn.functional as F
@@ -20,6 +20,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 from whence.core.site import AttentionSite
 
 
+@no_type_check  # `strict` checks a config's values, in the tests as elsewhere
 @strict
 class AdditiveConfig(PreTrainedConfig):
     """`hidden_size` is per direction of the LSTM. The first and last token of a text (`bos`, `eos`) get no attention

@@ -6,7 +6,7 @@ Layer norm before or after each sub-layer; positions none, sinusoidal (§3.5) or
 """
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, no_type_check
 
 import torch
 import torch.nn.functional as F
@@ -29,6 +29,7 @@ from whence.core.site import AttentionSite, Kind
 Hidden = Float[Tensor, "batch token width"]
 
 
+@no_type_check  # `strict` checks a config's values, in the tests as elsewhere
 @strict
 class TransformerConfig(PreTrainedConfig):
     """One config for both forms; `num_decoder_layers` is used by the encoder–decoder only. `pool` says what the

@@ -1,0 +1,60 @@
+"""Measuring: times interleaved, memory in a process of its own."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+ROUNDS = 9
+
+
+def interleaved(variants: Mapping[str, Callable[[], object]], rounds: int = ROUNDS) -> dict[str, float]:
+    """The median seconds of each variant, run in turn, round after round, so that a slow moment meets all alike."""
+    for run in variants.values():
+        run()
+    seconds: dict[str, list[float]] = {name: [] for name in variants}
+    for _ in range(rounds):
+        for name, run in variants.items():
+            start = time.perf_counter()
+            run()
+            seconds[name].append(time.perf_counter() - start)
+    return {name: statistics.median(values) for name, values in seconds.items()}
+
+
+def peak_above_start(run: Callable[[], object]) -> float:
+    """How many bytes a run takes at its highest above what the process held before (Linux)."""
+    Path("/proc/self/clear_refs").write_text("5")  # start counting the highest anew
+    before = _kilobytes("VmRSS")
+    run()
+    return 1024 * (_kilobytes("VmHWM") - before)
+
+
+def _kilobytes(field: str) -> int:
+    status = Path("/proc/self/status").read_text()
+    return int(status.split(f"{field}:")[1].split()[0])
+
+
+def in_own_process(module: str, *arguments: str) -> float:
+    """The number that a benchmark module prints when run alone: memory that another run held is not counted."""
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False, env=os.environ
+    )
+    if done.returncode:
+        raise RuntimeError(f"{module} {' '.join(arguments)} failed: {done.stderr[-2000:]}")
+    return float(json.loads(done.stdout.splitlines()[-1]))
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    lines = ["| " + " | ".join(cells) + " |" for cells in [header, ["---"] * len(header), *rows]]
+    return "\n".join(lines)
+
+
+def verdict(ratio: float, limit: float, at_least: bool = False) -> str:
+    """A ratio with the limit it was set, and whether it kept to it."""
+    kept = ratio >= limit if at_least else ratio <= limit
+    return f"{ratio:.3g}× ({'≥' if at_least else '≤'} {limit:g}: {'yes' if kept else 'NO'})"

@@ -1,0 +1,136 @@
+"""The additive model by hand: weights small enough to do on paper."""
+
+import math
+
+import pytest
+import torch
+from torch import nn, tensor
+from torch.testing import assert_close
+from transformers import AutoConfig, AutoModelForSequenceClassification
+
+from whence import attending
+from whence.models import AdditiveConfig, AdditiveForSequenceClassification
+from whence.models.additive import AdditiveScore, CNNEncoder, DotScore, LSTMEncoder
+
+TINY = {"vocab_size": 20, "embedding_size": 6, "hidden_size": 4}
+
+
+def filled(parameter, values):
+    with torch.no_grad():
+        parameter.copy_(tensor(values))
+
+
+def test_additive_scores_by_hand():
+    """e = vᵀ tanh(W h + b)."""
+    score = AdditiveScore(2)
+    filled(score.project.weight, [[1.0, -1.0]])
+    filled(score.project.bias, [0.5])
+    filled(score.v.weight, [[2.0]])
+    assert_close(score(tensor([[[0.5, 0.5], [1.0, 0.0]]])), tensor([[2 * math.tanh(0.5), 2 * math.tanh(1.5)]]))
+
+
+def test_dot_scores_by_hand():
+    """e = vᵀ h / √width."""
+    score = DotScore(4)
+    filled(score.v.weight, [[1.0, 0.0, -1.0, 2.0]])
+    assert_close(score(tensor([[[1.0, 5.0, 2.0, 3.0]]])), tensor([[2.5]]))
+
+
+def test_the_whole_model_by_hand():
+    """Averaging encoder, dot attention: every number on paper."""
+    model = AdditiveForSequenceClassification(
+        AdditiveConfig(vocab_size=3, embedding_size=1, hidden_size=1, encoder="average", attention="dot")
+    ).eval()
+    filled(model.embeddings.weight, [[0.0], [1.0], [-2.0]])
+    filled(model.encoder.project.weight, [[1.0]])
+    filled(model.encoder.project.bias, [0.0])
+    filled(model.score.v.weight, [[3.0]])
+    filled(model.decoder.weight, [[1.0], [-1.0]])
+    filled(model.decoder.bias, [0.0, 0.5])
+    h = [math.tanh(1.0), math.tanh(-2.0)]
+    e = [math.exp(3 * x) for x in h]
+    context = (e[0] * h[0] + e[1] * h[1]) / sum(e)
+    with attending(model) as tape:
+        logits = model(tensor([[1, 2, 0]])).logits
+    assert_close(logits, tensor([[context, 0.5 - context]]))
+    assert_close(tape.only("attention").weights, tensor([[[[e[0] / sum(e), e[1] / sum(e), 0.0]]]]))
+
+
+def test_special_tokens_get_no_attention_unless_asked():
+    ids = tensor([[1, 5, 6, 2, 0], [1, 7, 2, 0, 0]])
+    for attend in (False, True):
+        config = AdditiveConfig(**TINY, bos_token_id=1, eos_token_id=2, attend_specials=attend)
+        model = AdditiveForSequenceClassification(config).eval()
+        with attending(model) as tape:
+            model(ids)
+        got = tape.only("attention").weights[:, 0, 0] > 0
+        assert torch.equal(got, (ids != 0) if attend else (ids > 2))
+
+
+@pytest.mark.parametrize("encoder", ["lstm", "cnn", "average"])
+def test_padding_changes_nothing(encoder):
+    torch.manual_seed(0)
+    model = AdditiveForSequenceClassification(AdditiveConfig(**TINY, encoder=encoder)).eval()
+    alone = model(tensor([[5, 6, 7]])).logits
+    padded = model(tensor([[5, 6, 7, 0, 0], [8, 9, 10, 11, 12]])).logits
+    assert_close(padded[:1], alone)
+
+
+def test_the_lstm_reads_each_text_backwards_from_its_own_end():
+    torch.manual_seed(0)
+    encoder = LSTMEncoder(AdditiveConfig(**TINY))
+    x = torch.randn(2, 5, 6)
+    mask = tensor([[True] * 5, [True] * 3 + [False] * 2])
+    alone, _ = encoder.lstm(x[1:, :3])
+    assert_close(encoder(x, mask)[1, :3], alone[0])
+
+
+def test_convolutions_agree_with_a_slow_loop():
+    torch.manual_seed(0)
+    encoder = CNNEncoder(AdditiveConfig(vocab_size=9, embedding_size=2, hidden_size=4))
+    x, mask = torch.randn(1, 6, 2), torch.ones(1, 6, dtype=torch.bool)
+    hidden = encoder(x, mask)
+    for channel, convolve in enumerate(encoder.convolutions):
+        reach = convolve.kernel_size[0] // 2
+        for token in range(6):
+            total = convolve.bias[0].clone()
+            for offset in range(-reach, reach + 1):
+                if 0 <= token + offset < 6:
+                    total += convolve.weight[0, :, offset + reach] @ x[0, token + offset]
+            assert_close(hidden[0, token, channel], total.clamp_min(0))
+
+
+def test_the_loss_is_torch_cross_entropy():
+    model = AdditiveForSequenceClassification(AdditiveConfig(**TINY, num_labels=3)).eval()
+    ids, labels = tensor([[5, 6], [7, 8]]), tensor([2, 0])
+    output = model(ids, labels=labels)
+    assert_close(output.loss, nn.functional.cross_entropy(output.logits, labels))
+
+
+def test_embeddings_can_be_leaves():
+    model = AdditiveForSequenceClassification(AdditiveConfig(**TINY)).eval()
+    ids = tensor([[5, 6, 7]])
+    x = model.get_input_embeddings()(ids).detach().requires_grad_()
+    assert_close(model(ids, inputs_embeds=x).logits, model(ids).logits)
+    (gradient,) = torch.autograd.grad(model(ids, inputs_embeds=x).logits[0, 0], x)
+    assert gradient.abs().sum() > 0
+
+
+def test_saved_and_loaded_through_the_auto_classes(tmp_path):
+    model = AdditiveForSequenceClassification(
+        AdditiveConfig(**TINY, encoder="cnn", attention="dot", num_labels=3)
+    ).eval()
+    model.save_pretrained(tmp_path)
+    assert (tmp_path / "model.safetensors").exists()
+    assert isinstance(AutoConfig.from_pretrained(tmp_path), AdditiveConfig)
+    loaded = AutoModelForSequenceClassification.from_pretrained(tmp_path).eval()
+    ids = tensor([[5, 6, 7]])
+    assert_close(loaded(ids).logits, model(ids).logits, atol=0.0, rtol=0.0)
+
+
+def test_bad_options_and_bad_padding_are_refused():
+    with pytest.raises(Exception, match="encoder"):
+        AdditiveConfig(encoder="gru")
+    model = AdditiveForSequenceClassification(AdditiveConfig(**TINY)).eval()
+    with pytest.raises(ValueError, match="padding must stand at the end of each text"):
+        model(tensor([[0, 5, 6]]), attention_mask=tensor([[0, 1, 1]]))

@@ -1,0 +1,109 @@
+"""Nobody's code is run by loading a model."""
+
+import json
+import os
+import pickle
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+import zoo
+from subjects import outputs, subject
+from whence.core.errors import CannotLoad
+from whence.models import AdditiveForSequenceClassification
+from whence.models.loading import load_model
+
+
+class Trap:
+    """A pickle of this writes a file when it is read."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    folder = tmp_path / "model"
+    zoo.BY_NAME["bert"].build().save_pretrained(folder)
+    return folder
+
+
+def as_bin(folder, content):
+    (folder / "model.safetensors").unlink()
+    torch.save(content, folder / "pytorch_model.bin")
+
+
+def test_a_saved_model_is_loaded_for_the_task_it_was_saved_for(saved, tmp_path):
+    model, (_, inputs) = load_model(saved), subject("bert")
+    assert type(model).__name__ == "BertForSequenceClassification"
+    assert not model.training
+    assert_close(outputs(model, inputs), outputs(zoo.BY_NAME["bert"].build(), inputs))
+    assert type(load_model(saved, "base")).__name__ == "BertModel"
+    for name, kind in [("t5", "T5ForConditionalGeneration"), ("llama", "LlamaForCausalLM"), ("vit", "ViTForImage")]:
+        zoo.BY_NAME[name].build().save_pretrained(tmp_path / name)
+        assert type(load_model(tmp_path / name)).__name__.startswith(kind)
+    zoo.BY_NAME["additive-lstm-dot"].build().save_pretrained(tmp_path / "ours")
+    assert isinstance(load_model(tmp_path / "ours"), AdditiveForSequenceClassification)
+
+
+def test_dtype_is_the_users_choice(saved):
+    assert load_model(saved, dtype=torch.float64).dtype == torch.float64
+    assert load_model(saved).dtype == torch.float32
+
+
+def test_a_bin_of_plain_tensors_is_loaded(saved):
+    as_bin(saved, zoo.BY_NAME["bert"].build().state_dict())
+    _, inputs = subject("bert")
+    assert_close(outputs(load_model(saved), inputs), outputs(zoo.BY_NAME["bert"].build(), inputs))
+
+
+def test_a_bin_that_holds_more_than_tensors_is_refused_and_nothing_runs(saved, tmp_path):
+    as_bin(saved, {"weight": Trap(tmp_path / "sprung")})
+    with pytest.raises(CannotLoad, match=r"a pickle that holds more than tensors.* Ask for them as safetensors"):
+        load_model(saved)
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_safetensors_are_preferred_to_a_bin_beside_them(saved, tmp_path):
+    torch.save({"weight": Trap(tmp_path / "sprung")}, saved / "pytorch_model.bin")
+    load_model(saved)
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_code_that_comes_with_a_model_is_not_run(saved, tmp_path):
+    config = json.loads((saved / "config.json").read_text())
+    config |= {"model_type": "strange", "auto_map": {"AutoConfig": "trap.Config", "AutoModel": "trap.Model"}}
+    (saved / "config.json").write_text(json.dumps(config))
+    (saved / "trap.py").write_text(f"import os; os.mkdir({str(tmp_path / 'sprung')!r})")
+    with pytest.raises(CannotLoad, match=r"brings its own Python code.*trust_remote_code=True"):
+        load_model(saved)
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_pickled_model_is_refused(tmp_path):
+    file = tmp_path / "model.pt"
+    file.write_bytes(pickle.dumps(Trap(tmp_path / "sprung")))
+    with pytest.raises(CannotLoad, match=r"model.pt is a file; expected a folder .*save_pretrained"):
+        load_model(file)
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("/no/such/folder", "there is no folder /no/such/folder, and it is no hub name"),
+        ("nobody/nothing", "nobody/nothing could not be loaded"),
+    ],
+)
+def test_what_is_not_there_is_said(name, complaint):
+    with pytest.raises(CannotLoad, match=complaint):
+        load_model(name)
+
+
+def test_an_unknown_task_is_answered_with_those_there_are(saved):
+    with pytest.raises(CannotLoad, match=r"no task 'sentiment'; there are: sequence-classification, token-class"):
+        load_model(saved, "sentiment")
