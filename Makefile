@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## (.*)/\1 \2/' | while read -r target words; do printf '  make %-7s %s\n' "$$target" "$$words"; done
 
 setup: $(STAMP) ## make .venv and install everything, as pinned in constraints.txt
 
@@ -26,7 +26,7 @@ lint: setup ## format check, lint, types, import direction
 	$(BIN)/lint-imports --no-cache
 
 test: lint ## everything that CI runs: lint, then all tests (set WHENCE_DATA to include the real corpora)
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 format: setup ## rewrite the code in the house format
 	$(BIN)/ruff format .

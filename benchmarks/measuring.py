@@ -1,5 +1,6 @@
 """Measuring: times interleaved, memory in a process of its own."""
 
+import ctypes
 import json
 import os
 import statistics
@@ -7,26 +8,45 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-ROUNDS = 9
+ROUNDS = 11
 
 
-def interleaved(variants: Mapping[str, Callable[[], object]], rounds: int = ROUNDS) -> dict[str, float]:
-    """The median seconds of each variant, run in turn, round after round, so that a slow moment meets all alike."""
+@dataclass(frozen=True)
+class Times:
+    """The seconds that each variant took, round by round."""
+
+    seconds: dict[str, list[float]]
+
+    def median(self, name: str) -> float:
+        """The median seconds of a variant."""
+        return statistics.median(self.seconds[name])
+
+    def ratio(self, name: str, base: str) -> float:
+        """How many times the base's time a variant took: the median over the rounds, each against its own."""
+        return statistics.median(a / b for a, b in zip(self.seconds[name], self.seconds[base], strict=True))
+
+
+def interleaved(variants: Mapping[str, Callable[[], object]], rounds: int = ROUNDS) -> Times:
+    """Run the variants in turn, round after round, so that a slow moment meets all alike."""
+    order = list(variants)
     for run in variants.values():
         run()
     seconds: dict[str, list[float]] = {name: [] for name in variants}
     for _ in range(rounds):
-        for name, run in variants.items():
+        order = [*order[1:], order[0]]  # nobody always follows the same neighbour's garbage
+        for name in order:
             start = time.perf_counter()
-            run()
+            variants[name]()
             seconds[name].append(time.perf_counter() - start)
-    return {name: statistics.median(values) for name, values in seconds.items()}
+    return Times(seconds)
 
 
 def peak_above_start(run: Callable[[], object]) -> float:
     """How many bytes a run takes at its highest above what the process held before (Linux)."""
+    ctypes.CDLL("libc.so.6").malloc_trim(0)  # what was freed before would be taken again unseen
     Path("/proc/self/clear_refs").write_text("5")  # start counting the highest anew
     before = _kilobytes("VmRSS")
     run()

@@ -52,7 +52,7 @@ def compared(model, site, inputs, place, limit) -> list[str]:
             return read(model(**inputs))
 
     replay = Replay(model, site, inputs, read=read)
-    seconds = interleaved(
+    times = interleaved(
         {
             "full": lambda: [full(shuffle) for shuffle in [permuted(0)] for _ in range(TIMES)],
             "replay": lambda: replay(permuted(0), TIMES),
@@ -62,15 +62,15 @@ def compared(model, site, inputs, place, limit) -> list[str]:
     )
     weights = [permuted(seed)(replay.call) for seed in range(5)]
     off = max(float((replay(imposed(w))[0] - full(imposed(w))).abs().max()) for w in weights)
-    ratio = seconds["full"] / seconds["replay"]
+    recorded_too = times.median("full") / (times.median("record") + times.median("replay"))
     if replay.way == "rows":
         limit = 40
     return [
         replay.way,
-        f"{seconds['full']:.2f} s",
-        f"{seconds['replay']:.3f} s",
-        verdict(ratio, limit, at_least=True),
-        f"{seconds['full'] / (seconds['record'] + seconds['replay']):.1f}×",
+        f"{times.median('full'):.2f} s",
+        f"{times.median('replay'):.3f} s",
+        verdict(times.ratio("full", "replay"), limit, at_least=True),
+        f"{recorded_too:.1f}×",
         f"{off:.1g}",
     ]
 
@@ -110,7 +110,7 @@ def additive_report() -> str:
             return loop_over_permutations(model, inputs, encode() if hidden is None else hidden, generator)
 
         hidden, replay = encode(), Replay(model, "attention", inputs)
-        seconds = interleaved(
+        times = interleaved(
             {
                 "loop": loop,
                 "ours": lambda inputs=inputs: Replay(model, "attention", inputs)(permuted(0), TIMES),
@@ -119,8 +119,8 @@ def additive_report() -> str:
             },
             ROUNDS,
         )
-        whole, decoder = seconds["loop"] / seconds["ours"], seconds["loop, encoded"] / seconds["ours, encoded"]
-        cells = [f"{1000 * seconds[name]:.0f} ms" for name in seconds]
+        whole, decoder = times.ratio("loop", "ours"), times.ratio("loop, encoded", "ours, encoded")
+        cells = [f"{1000 * times.median(name):.0f} ms" for name in times.seconds]
         rows.append([f"32 × {length}", *cells[:2], verdict(whole, 5, True), *cells[2:], verdict(decoder, 12, True)])
     header = ["additive, batch", "loop", "ours", "end to end", "loop, encoded", "ours, encoded", "without the encoder"]
     return table(header, rows)

@@ -74,6 +74,28 @@ def test_the_summary_is_that_of_the_recorded_weights(name):
         assert_close(summary.mean[site][0].double(), mean, atol=1e-6, rtol=1e-5)
 
 
+@pytest.mark.parametrize("make", [Rollout, HeadProduct])
+def test_products_are_on_the_graph_when_there_is_one(make):
+    """The gradient of a rollout with respect to the first layer's weights, against a finite difference."""
+    model, inputs = subject("bert")
+    with attending(model) as tape:
+        outputs(model, inputs)
+    calls = tape.calls()
+
+    def rolled(first):
+        watcher = make()
+        for call, weights in zip(calls, [first, calls[1].weights], strict=True):
+            watcher(_with(call, weights.double()))
+        return watcher.product.double().pow(2).sum()
+
+    first = calls[0].weights.double().requires_grad_()
+    (gradient,) = torch.autograd.grad(rolled(first), first)
+    step = torch.zeros_like(first)
+    step[0, 1, 2, 3] = 1e-3
+    numeric = (rolled(first.detach() + step) - rolled(first.detach() - step)) / 2e-3
+    assert_close(gradient[0, 1, 2, 3], numeric, rtol=1e-2, atol=1e-3)
+
+
 def test_heads_come_one_after_another_where_the_model_allows_it():
     model, inputs = subject("llama")
     shapes = []

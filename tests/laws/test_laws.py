@@ -50,6 +50,8 @@ def test_watching_is_free(name, precision, request):
     fused = any(isinstance(module, FusedSite) for module in model.modules())  # writes out what the kernel fuses
     near = 0.0 if not fused else 1e-5 if dtype == torch.float32 else 2e-2
     assert_close(watched, eager, atol=near, rtol=near)
+    with attending(model):
+        assert_close(model(**inputs).logits.detach(), watched, atol=0.0, rtol=0.0)  # with gradient
     if dtype == torch.float32:
         assert_close(watched, outputs(model, inputs), atol=1e-5, rtol=1e-5)
     assert list(tape) == list(sites(model))
@@ -131,20 +133,22 @@ def test_padding_is_never_attended(name):
     assert looked
 
 
+@both_precisions
 @every_family
-def test_an_override_reaches_the_output_from_every_site(name):
-    model, inputs = subject(name)
+def test_an_override_reaches_the_output_from_every_site(name, precision, request):
+    model, inputs = subject(name, dtype_of(precision, request))
     before = outputs(model, inputs)
     for site in sites(model):
         with attending(model, override={site: uniform}, watch=None):
             assert (outputs(model, inputs) - before).abs().max() > 1e-6, site
 
 
+@both_precisions
 @every_family
-def test_gradients_reach_the_weights(name):
-    model, inputs = subject(name)
+def test_gradients_reach_the_weights(name, precision, request):
+    model, inputs = subject(name, dtype_of(precision, request))
     with attending(model) as tape:
-        logits = model(**inputs).logits
+        logits = model(**inputs).logits.float()
     direction = torch.randn(logits.shape, generator=torch.Generator().manual_seed(0))
     weights = [call.weights for call in tape.calls()]
     for gradient in torch.autograd.grad((logits * direction).sum(), weights):

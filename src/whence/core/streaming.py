@@ -56,13 +56,14 @@ class Rollout:
 
     def __call__(self, call: Call) -> None:
         _refuse_unless_it_fits(call, self.product, "rollout")
-        heads = call.weights.float().sum(1)  # [batch query key]
-        if self._heads_so_far is not None:
-            heads = self._heads_so_far.add_(heads) if not heads.requires_grad else self._heads_so_far + heads
-        last = call.heads[-1] == call.n_heads - 1
-        self._heads_so_far = None if last else heads
-        if last:
-            layer = self._with_residual(heads / call.n_heads)
+        weights = call.weights if call.weights.dtype == torch.float64 else call.weights.float()
+        if self._heads_so_far is None:
+            self._heads_so_far = weights.sum(1)  # [batch query key]
+        else:
+            for head in weights.unbind(1):  # in place: a copy of N × N costs more than the sum
+                self._heads_so_far += head
+        if call.heads[-1] == call.n_heads - 1:
+            layer, self._heads_so_far = self._with_residual(self._heads_so_far / call.n_heads), None
             self.product = layer if self.product is None else layer @ self.product
 
     def _with_residual(self, mean: Float[Tensor, "batch query key"]) -> Float[Tensor, "batch query key"]:

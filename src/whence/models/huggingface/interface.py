@@ -78,9 +78,8 @@ def attention(
                 own_mask = F.pad(own_mask, (0, sinks), value=True)
             if own_mask is not None and site.config._attn_implementation != "eager":
                 weights = weights.masked_fill(~own_mask.any(-1, keepdim=True), 0.0)  # sdpa gives empty rows no context
-            own_values = value[:, kv_heads].repeat_interleave(weights.shape[1] // value[:, kv_heads].shape[1], dim=1)
-            own_heads = range(n_heads)[heads]
-            return site.deliver(weights, scores, own_mask, own_values, sinks, own_heads, n_heads, mix)
+            own_values = _per_query_head(value[:, kv_heads], weights.shape[1])
+            return site.deliver(weights, scores, own_mask, own_values, sinks, range(n_heads)[heads], n_heads, mix)
 
         return at_site
 
@@ -101,6 +100,12 @@ def _head_by_head(n_heads: int, n_kv_heads: int) -> list[tuple[slice, slice]]:
     """The query heads of each key/value head in turn."""
     group = n_heads // n_kv_heads
     return [(slice(kv * group, (kv + 1) * group), slice(kv, kv + 1)) for kv in range(n_kv_heads)]
+
+
+def _per_query_head(values: Tensor, n_heads: int) -> Tensor:
+    """Values that several query heads share, once for each of them."""
+    repeats = n_heads // values.shape[1]
+    return values if repeats == 1 else values.repeat_interleave(repeats, dim=1)
 
 
 def _of_heads(argument: Any, heads: slice, n_heads: int) -> Any:
