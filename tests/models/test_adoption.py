@@ -21,7 +21,7 @@ from whence.models.huggingface.probe import natively_eager
 TELLS_ATTENTIONS = [
     family.name
     for family in zoo.ADOPTED
-    if family.name not in {"xlnet", "funnel", "xlm", "gpt-oss", "bloom", "falcon", "modernbert", "beit"}
+    if family.name not in {"xlnet", "funnel", "xlm", "gpt-oss", "bloom", "falcon", "modernbert", "beit", "squeezebert"}
 ]
 
 

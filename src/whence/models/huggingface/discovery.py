@@ -68,7 +68,7 @@ class Discovery:
         def enter(module: nn.Module, args: Any, kwargs: Any) -> None:
             self.stack.append(module)
             given = [t for t in (*args, *kwargs.values()) if isinstance(t, Tensor) and t.dim() == 3]
-            self.lengths.setdefault(module, set()).update(size for t in given for size in t.shape[:2])
+            self.lengths.setdefault(module, set()).update(size for t in given for size in t.shape)
 
         def leave(module: nn.Module, args: Any, output: Any) -> None:
             self.stack.pop()

@@ -41,9 +41,9 @@ def _candidates(model: PreTrainedModel) -> Iterator[Inputs]:
         for batch in (2, 1):
             inputs = common | _text(text_config, batch, "attention_mask" in takes)
             if config.is_encoder_decoder and "decoder_input_ids" in takes:
-                targets = _text(text_config, batch, False, TARGET_LENGTH)
-                inputs["decoder_input_ids"] = targets["input_ids"]
-            yield inputs
+                targets = _text(text_config, batch, False, TARGET_LENGTH)["input_ids"]
+                yield inputs | {"decoder_input_ids": targets}
+            yield inputs  # a classifier with a decoder gives it the source text itself
     elif name == "pixel_values":
         vision = getattr(config, "vision_config", config)
         size = getattr(vision, "image_size", 32)
@@ -62,7 +62,8 @@ def _candidates(model: PreTrainedModel) -> Iterator[Inputs]:
 def _text(config: PreTrainedConfig, batch: int, with_mask: bool, length: int = LENGTH) -> Inputs:
     """Random ids that are no special token, but for the end of text, which some heads read; the last text padded."""
     special = {v for k, v in vars(config).items() if k.endswith("_token_id") and isinstance(v, int)}
-    ordinary = [i for i in range(min(config.vocab_size, 200)) if i not in special] or list(range(config.vocab_size))
+    vocabulary = getattr(config, "vocab_size", 200)  # CANINE has none: any character will do
+    ordinary = [i for i in range(min(vocabulary, 200)) if i not in special] or list(range(vocabulary))
     chosen = torch.randint(len(ordinary), (batch, length), generator=torch.Generator().manual_seed(0))
     ids = torch.tensor(ordinary)[chosen]
     mask = torch.ones(batch, length, dtype=torch.long)
@@ -70,9 +71,9 @@ def _text(config: PreTrainedConfig, batch: int, with_mask: bool, length: int = L
     eos, pad = getattr(config, "eos_token_id", None), getattr(config, "pad_token_id", None)
     for row in range(batch):
         end = length - padding if row == batch - 1 else length
-        if isinstance(eos, int) and eos < config.vocab_size:
+        if isinstance(eos, int) and eos < vocabulary:
             ids[row, end - 1] = eos
-        if isinstance(pad, int) and 0 <= pad < config.vocab_size:
+        if isinstance(pad, int) and 0 <= pad < vocabulary:
             ids[row, end:] = pad
         mask[row, end:] = 0
     return {"input_ids": ids} | ({"attention_mask": mask} if with_mask else {})
