@@ -37,7 +37,7 @@ def test_the_weights_are_those_that_the_model_itself_reports(name):
     for kind in {call.site.kind for call in tape.calls()}:
         theirs = reported[kinds[kind]] if model.config.is_encoder_decoder else reported["attentions"]
         ours = [call.weights for call in tape.calls() if call.site.kind == kind]
-        assert len(ours) == len(theirs) == 2
+        assert len(ours) == len(theirs) > 0
         for own, their in zip(ours, theirs, strict=True):
             rows = own.any(-1)  # upstream fills rows that may see nothing (DeBERTa's padding) with equal weights
             assert_close(own[rows], their[rows], atol=0.0, rtol=0.0)

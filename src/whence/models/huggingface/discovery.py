@@ -124,7 +124,7 @@ def _understood(model: PreTrainedModel, discovery: Discovery, log: list[Attended
         lengths = discovery.lengths[event.host]
         if event.route is InterfaceSite or {*event.shape[-2:]} <= lengths:
             kept.append(event)
-        elif re.search("attention|attn", f"{names[event.host]} {type(event.host).__name__}".lower()):
+        elif re.search("attention|attn", type(event.host).__name__.lower()):
             raise CannotAdopt(
                 f"{names[event.host]} ({type(event.host).__name__}) attends in a form that has no row over all keys:"
                 f" its weights are {list(event.shape)} for sequences of {sorted(lengths)}. Bands, blocks and hashes of"
