@@ -8,10 +8,13 @@ import sys
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+import hypothesis
 import pytest
 import torch
 import transformers
 
+hypothesis.settings.register_profile("house", deadline=None)  # how long a test takes is not its matter
+hypothesis.settings.load_profile("house")
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
 torch.set_num_threads(1)  # two test processes on two cores

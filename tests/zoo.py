@@ -119,6 +119,8 @@ UNLISTED = [
            linear_num_value_heads=4, linear_num_key_heads=2, linear_key_head_dim=8, linear_value_head_dim=8,
            **(GROUPED | {"intermediate_size": 32})),
     family("mt5", "MT5ForConditionalGeneration", "MT5Config", **T5),
+    family("trocr", "TrOCRForCausalLM", "TrOCRConfig", d_model=32, decoder_layers=2, decoder_attention_heads=4,
+           decoder_ffn_dim=37, is_decoder=True, **TEXT),
     family("pegasus", "PegasusForConditionalGeneration", "PegasusConfig", **SEQ2SEQ),
     family("bart-classifier", "BartForSequenceClassification", "BartConfig", **SEQ2SEQ),
     family("squeezebert", "SqueezeBertForSequenceClassification", "SqueezeBertConfig", embedding_size=32,

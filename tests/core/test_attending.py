@@ -10,6 +10,7 @@ from attentive import Attentive, example
 from torch import nn
 from torch.testing import assert_close
 
+from subjects import subject
 from whence import attending, sites, uniform
 from whence.core.errors import CannotAttend, InvalidWeights, NoAttention, UnknownSite
 from whence.core.site import AttentionSite, Call, Site, masked_softmax
@@ -69,6 +70,16 @@ def test_watching_can_be_confined_and_turned_off():
     assert list(run(Attentive(), watch="sec*")[1]) == ["second"]
     assert list(run(Attentive(), watch=["first", "second"])[1]) == ["first", "second"]
     assert list(run(Attentive(), watch=None)[1]) == []
+
+
+def test_a_site_that_two_globs_match_is_recorded_once():
+    _, tape = run(Attentive(), watch=["*", "first"])
+    assert {name: len(calls) for name, calls in tape.items()} == {"first": 1, "second": 1}
+
+
+def test_a_layer_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match=r"no layer \[-1, 7\] among the sites to override; there are: \[0\]"):
+        run(Attentive(), override=uniform.only(layers=[0, -1, 7]))
 
 
 def test_watchers_get_each_call():
@@ -192,6 +203,9 @@ def test_a_copy_of_an_attended_model_is_not_attended():
     with attending(model):
         copied, pickled = copy.deepcopy(model), pickle.loads(pickle.dumps(model))
         assert model.first.sessions
+    bert, _ = subject("bert")
+    with attending(bert), pytest.raises(CannotAttend, match="copy or pickle it after the `with attending` block"):
+        copy.deepcopy(bert)
     for other in (copied, pickled):
         assert not other.first.sessions
         assert_close(other(**example()), model(**example()), atol=0.0, rtol=0.0)

@@ -212,6 +212,29 @@ def test_temperature_and_scaled_by_hand():
     assert_close(scaled(0, 0.0)(call)[0, 0, 0], tensor([0.0, 1.0]))
 
 
+def test_temperature_sees_what_the_override_before_it_made():
+    call = call_of(torch.randn(1, 1, 1, 4))
+    after = Call(**(call.__dict__ | {"weights": uniform(call), "scores": None}))
+    assert_close(temperature(1.0)(after), uniform(call))
+
+
+def test_confinements_add_up_and_are_not_said_twice():
+    call = call_of(torch.randn(2, 3, 2, 4), layer=1)
+    confined = uniform.only(heads=[0]).only(layers=1, examples=1)(call)
+    changed = (confined != call.weights).any(-1)
+    assert changed.nonzero().tolist() == [[1, 0, 0], [1, 0, 1]]
+    with pytest.raises(ValueError, match="uniform is already confined to some heads"):
+        uniform.only(heads=0).only(heads=1)
+    with pytest.raises(ValueError, match="already spares some keys"):
+        uniform.sparing(0).sparing(1)
+
+
+def test_small_weights_are_shared_out_rightly_in_half_precision():
+    call = call_of(torch.zeros(1, 1, 1, 4).half())
+    call = Call(**(call.__dict__ | {"weights": tensor([[[[1.0, 3e-5, 0.0, 0.0]]]]).half()}))
+    assert_close(without(0)(call)[0, 0, 0].float(), tensor([0.0, 1.0, 0.0, 0.0]))
+
+
 def test_learnable_logits_get_a_gradient():
     call = call_of(torch.zeros(1, 1, 1, 3))
     logits = tensor([[[[0.0, 1.0, 2.0]]]], requires_grad=True)

@@ -38,6 +38,28 @@ def test_every_site_of_every_model_is_replayed_exactly(name):
         assert replay.way in ("queries", "rows", "context", "batch"), replay.why_not
 
 
+@pytest.mark.parametrize("shape", [(1, 6), (6, 6)], ids=str)
+@pytest.mark.parametrize(
+    "name", ["bert", "gpt2", "llama", "bloom", "deberta-v2", "deberta", "xlm", "t5", "marian", "opt"]
+)
+def test_one_text_and_as_many_texts_as_tokens_are_replayed_exactly(name, shape):
+    model, _ = subject(name)
+    ids = 3 + torch.arange(shape[0] * shape[1]).reshape(shape)
+    inputs = {"input_ids": ids}
+    if model.config.is_encoder_decoder:
+        inputs["decoder_input_ids"] = ids.flip(1)
+    if not name.startswith(("bert", "deberta", "xlm")):
+        inputs["use_cache"] = False
+    for site in sites(model):
+        with attending(model, watch=site) as tape:
+            outputs(model, inputs)
+        altered = permuted(0)(tape.only(site))
+        expected = full_passes(model, inputs, site, [altered])
+        replay = Replay(model, site, inputs)
+        assert_close(replay(imposed(altered), times=2), expected.expand(2, *expected.shape[1:]), atol=1e-5, rtol=1e-4)
+        assert replay.way != "full" or shape == (6, 6) or name == "deberta-v2", replay.why_not  # it folds its heads
+
+
 @pytest.mark.parametrize("name", LAST_LAYER_ROWS)
 def test_a_classifier_is_followed_through_its_read_out_row_alone(name):
     model, inputs = subject(name)
@@ -123,6 +145,15 @@ def test_gradients_flow_from_the_output_to_a_learnable_override():
         assert_close(got, expected if rows is None else expected[:, :, :1], atol=1e-6, rtol=1e-4)
 
 
+def test_outputs_are_on_the_graph_only_if_the_weights_are():
+    model, inputs = subject("bert")
+    replay = Replay(model, next(iter(sites(model))), inputs)
+    assert not replay(permuted(0)).requires_grad
+    assert replay(from_logits(torch.zeros(1, 1, 1, 11, requires_grad=True)), times=3).requires_grad
+    with pytest.raises(ValueError, match="times must be 1 or more"):
+        replay(uniform, times=0)
+
+
 def test_nothing_remains_after_a_replay():
     model, inputs = subject("bert")
     before = outputs(model, inputs)
@@ -143,7 +174,7 @@ def test_a_pass_that_cannot_be_repeated_is_refused():
 
 def test_one_site_is_wanted():
     model, inputs = subject("bert")
-    with pytest.raises(UnknownSite, match="one is wanted"):
+    with pytest.raises(ValueError, match="one site is wanted, '\\*' matches 2: bert"):
         Replay(model, "*", inputs)
     with pytest.raises(UnknownSite, match=r"no attention site 'nowhere'; there are: bert.encoder"):
         Replay(model, "nowhere", inputs)

@@ -9,6 +9,7 @@ from torch.testing import assert_close
 from subjects import outputs, subject
 from whence import HeadProduct, Rollout, Summary, attending, sites
 from whence.models.huggingface.interface import InterfaceSite
+from whence.models.huggingface.probe import natively_eager
 
 ENCODERS = ["transformer-pre-sinusoidal", "bert", "albert", "deberta-v2", "llama", "gpt-oss", "vit"]
 SQUARE = [name for name in ENCODERS if name != "gpt-oss"]  # a sink is one column more
@@ -145,8 +146,8 @@ def _with(call, weights):
 def test_products_of_layers_that_do_not_fit_are_refused():
     model, inputs = subject("bart")
     for watch, complaint in [
-        (Rollout(), r"'model.decoder.layers.0.self_attn' \(causal\) has 7 queries and 7 keys, .* before it 11 queries"),
-        ({"*.encoder_attn": HeadProduct()}, r"'.*encoder_attn' \(cross\) has 7 queries and 11 keys"),
+        (Rollout(), r"'model.decoder.layers.0.self_attn' does not fit: it \(causal\) is not of the stack before it"),
+        ({"*.encoder_attn": HeadProduct()}, r"'.*encoder_attn' does not fit: it is cross"),
     ]:
         with pytest.raises(ValueError, match=complaint), attending(model, watch=watch):
             outputs(model, inputs)
@@ -154,3 +155,43 @@ def test_products_of_layers_that_do_not_fit_are_refused():
     with attending(model, watch={"model.encoder.*": rollout}):
         outputs(model, inputs)
     assert rollout.product.shape == (2, 11, 11)
+    sink_model, sink_inputs = subject("gpt-oss")
+    with pytest.raises(ValueError, match="gives part of its weight to a sink"), attending(sink_model, watch=Rollout()):
+        outputs(sink_model, sink_inputs)
+    with attending(model, watch={"model.encoder.*": Rollout()}):
+        outputs(model, inputs)
+        with pytest.raises(ValueError, match="called a second time; take a new watcher"):
+            outputs(model, inputs)
+
+
+def test_a_layer_that_broke_off_in_the_middle_is_begun_anew():
+    model, inputs = subject("bert")
+    whole, broken = Rollout(), Rollout()
+    with attending(model, watch=whole):
+        outputs(model, inputs)
+
+    class Breaks:
+        streams_heads = True
+        done = False
+
+        def __call__(self, call):
+            if call.heads == (1,) and not self.done:
+                self.done = True
+                raise ArithmeticError
+
+    with pytest.raises(ArithmeticError), attending(model, watch=[broken, Breaks()]):
+        outputs(model, inputs)
+    with attending(model, watch=broken):
+        outputs(model, inputs)
+    assert_close(broken.product, whole.product)
+
+
+def test_streaming_leaves_reported_attentions_alone():
+    """Who asks an eager model for its attentions gets them, also while a rollout is watching."""
+    model, inputs = subject("bert")
+    with natively_eager(model), torch.no_grad():
+        expected = model(**inputs, output_attentions=True).attentions
+        with attending(model, watch=Rollout()):
+            got = model(**inputs, output_attentions=True).attentions
+    assert len(got) == len(expected) == 2
+    assert_close(got[1], expected[1])

@@ -109,6 +109,30 @@ def test_rows_are_distributions_over_permitted_keys(name, precision, request):
         assert_close(sums, mask.any(-1).float(), atol=1e-5 if dtype == torch.float32 else 2e-2, rtol=0.0)
 
 
+@pytest.mark.parametrize("shape", [(3, 6), (1, 6), (2, 1), (6, 6)], ids=str)
+@every_family
+def test_batches_of_other_shapes(name, shape):
+    """Without padding, one text, one token, as many texts as tokens: identity and override hold there too."""
+    model, inputs = subject(name)
+    if "input_ids" not in inputs or name in ("funnel", "bart-classifier"):
+        pytest.skip("this family takes no such batch")
+    other = {key: value[:1].repeat(shape[0], 1)[:, : shape[1]] for key, value in inputs.items() if key != "use_cache"}
+    other["input_ids"] = 3 + torch.arange(shape[0] * shape[1]).reshape(shape) % 50
+    if name == "gpt2":
+        other["input_ids"][:, -1] = 2
+    with attending(model) as tape:
+        watched = outputs(model, other)
+    assert_close(watched, outputs(model, other), atol=1e-4, rtol=1e-4)
+    with attending(model, override=imposed(tape), watch=None):
+        assert_close(outputs(model, other), watched, atol=0.0, rtol=0.0)
+    for override in (uniform, random(0), permuted(0)):
+        with attending(model, override=override) as altered:
+            assert torch.isfinite(outputs(model, other)).all()
+        for call in altered.calls():
+            assert_close(call.weights.sum(-1), call.mask.any(-1).expand(call.weights.shape[:-1]).float())
+            assert call.weights.shape[0] == shape[0]
+
+
 @every_family
 def test_padding_is_never_attended(name):
     """No token looks at padding, and the mask that a call shows says so, at every site that looks at the padded text.

@@ -134,3 +134,5 @@ def test_bad_options_and_bad_padding_are_refused():
     model = AdditiveForSequenceClassification(AdditiveConfig(**TINY)).eval()
     with pytest.raises(ValueError, match="padding must stand at the end of each text"):
         model(tensor([[0, 5, 6]]), attention_mask=tensor([[0, 1, 1]]))
+    with pytest.raises(ValueError, match="padding must stand at the end of each text"):
+        model(tensor([[0, 5, 6]]))

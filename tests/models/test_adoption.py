@@ -247,6 +247,24 @@ def test_adopting_twice_is_adopting_once():
     assert list(sites(model)) == names
 
 
+def test_a_model_that_was_adopted_in_part_is_adopted_whole():
+    encoder = adopt(hf.BertModel(hf.BertConfig(**zoo.BERT)).eval())
+    decoder = hf.BertLMHeadModel(hf.BertConfig(**zoo.BERT, is_decoder=True, add_cross_attention=True))
+    model = hf.EncoderDecoderModel(encoder=encoder, decoder=decoder).eval()
+    adopt(model)
+    assert [site.kind for site in sites(model).values()] == ["self", "self", "causal", "cross", "causal", "cross"]
+
+
+@pytest.mark.parametrize("batch", [1, 3, 4])
+def test_heads_folded_into_the_batch_are_unfolded_whatever_the_example(batch):
+    model = zoo.BY_NAME["trocr"].build()
+    ids = torch.arange(3, 3 + 5 * batch).reshape(batch, 5)
+    adopt(model, example={"input_ids": ids, "use_cache": False})
+    with attending(model) as tape:
+        outputs(model, {"input_ids": ids[:1].repeat(2, 1), "use_cache": False})
+    assert {tuple(call.weights.shape) for call in tape.calls()} == {(2, 4, 5, 5)}
+
+
 def test_a_copy_of_an_adopted_model_is_adopted(tmp_path):
     model, inputs = subject("bert")
     before = outputs(model, inputs)
@@ -295,8 +313,10 @@ def test_fused_execution_is_refused_when_it_is_to_be_overridden():
 
 def test_a_released_model_has_no_sites_and_cannot_be_released_while_attended():
     model = adopt(zoo.BY_NAME["bert"].build())
-    with attending(model), pytest.raises(CannotAttend, match="release it after"):
+    *_, last = names = list(sites(model))
+    with attending(model, watch=last), pytest.raises(CannotAttend, match="release it after"):
         release(model)
+    assert list(sites(model)) == names
     release(model)
     assert sites(model) == {}
 

@@ -78,6 +78,30 @@ def test_two_passes_before_one_backward():
         assert_close(got, gradient)
 
 
+def test_training_mode_may_be_turned_on_inside_the_block():
+    model, (_, inputs) = without_dropout("bert"), subject("bert")
+    expected, _ = gradients(model, inputs, permuted(0))
+    model.gradient_checkpointing_enable({"use_reentrant": False})
+    model.zero_grad()
+    model.eval()
+    with attending(model, override=permuted(0)) as tape:
+        model.train()
+        model(**inputs).logits.pow(2).mean().backward()
+    assert {len(calls) for calls in tape.values()} == {1}
+    for name, parameter in model.named_parameters():
+        if parameter.grad is not None:
+            assert_close(parameter.grad, expected[name], msg=name)
+
+
+def test_checkpointing_that_began_inside_the_block_is_refused():
+    model, (_, inputs) = without_dropout("bert"), subject("bert")
+    with attending(model, override=permuted(0)):
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+        loss = model(**inputs).logits.pow(2).mean()
+        with pytest.raises(CannotAttend, match="turn gradient checkpointing on before"):
+            loss.backward()
+
+
 def test_the_layers_checkpoint_as_before_after_the_block():
     model, (_, inputs) = without_dropout("bert"), subject("bert")
     model.gradient_checkpointing_enable({"use_reentrant": False})
@@ -89,6 +113,8 @@ def test_the_layers_checkpoint_as_before_after_the_block():
 def test_reentrant_checkpointing_is_refused():
     model = without_dropout("bert")
     model.gradient_checkpointing_enable({"use_reentrant": True})
-    with pytest.raises(CannotAttend, match=r"use_reentrant=True.*gradient_checkpointing_enable"):
-        attending(model, override=uniform).__enter__()
+    with attending(model, override=uniform):
+        with pytest.raises(CannotAttend, match=r"use_reentrant=True.*gradient_checkpointing_enable"):
+            model(**subject("bert")[1])
+        model.eval()(**subject("bert")[1])  # nothing is checkpointed in evaluation mode
     assert not any(getattr(module, "sessions", None) for module in model.modules())

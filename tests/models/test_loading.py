@@ -84,6 +84,13 @@ def test_code_that_comes_with_a_model_is_not_run(saved, tmp_path):
     assert not (tmp_path / "sprung").exists()
 
 
+def test_a_broken_file_is_said_to_be_broken(saved):
+    weights = saved / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100])
+    with pytest.raises(CannotLoad, match="could not be loaded"):
+        load_model(saved)
+
+
 def test_a_pickled_model_is_refused(tmp_path):
     file = tmp_path / "model.pt"
     file.write_bytes(pickle.dumps(Trap(tmp_path / "sprung")))
@@ -95,8 +102,8 @@ def test_a_pickled_model_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("/no/such/folder", "there is no folder /no/such/folder, and it is no hub name"),
-        ("nobody/nothing", "nobody/nothing could not be loaded"),
+        ("/no/such/folder", "there is no folder /no/such/folder, and no model of that name could be had from the hub"),
+        ("nobody/nothing", "there is no folder nobody/nothing, and no model of that name could be had from the hub"),
     ],
 )
 def test_what_is_not_there_is_said(name, complaint):

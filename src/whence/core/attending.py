@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from whence.core.checkpointing import recomputing
 from whence.core.errors import CannotAttend, InvalidWeights, NoAttention, UnknownSite
-from whence.core.site import AttentionSite, Call, Site
+from whence.core.site import AttentionSite, Call, Site, row_tolerance
 from whence.core.tape import Tape
 
 Rule = Callable[[Call], Tensor]  # an override: what the weights shall be
@@ -58,7 +58,9 @@ def site_module(model: nn.Module, name: str) -> tuple[AttentionSite, Site, int]:
     everywhere = [(m, site, call) for m, described in _described(model).items() for call, site in enumerate(described)]
     hits = [hit for hit in everywhere if hit[1].name == name or fnmatchcase(hit[1].name, name)]
     if len(hits) != 1:
-        raise UnknownSite(name if not hits else f"{name} ({len(hits)} match, one is wanted)", sites(model))
+        if hits:
+            raise ValueError(f"one site is wanted, {name!r} matches {len(hits)}: {', '.join(h[1].name for h in hits)}")
+        raise UnknownSite(name, sites(model))
     return hits[0]
 
 
@@ -78,9 +80,11 @@ class Attending:
                 " whence.adopt(model)"
             )
         self.overrides = _matched(overrides.items(), names)
+        _refuse_missing_layers(self.overrides, {site.name: site for site in sites(model).values()})
         self.watchers = _matched(watchers, names)
         self.counts = dict.fromkeys(self.described, 0)
         self.recording = True
+        self.recomputing = False  # inside a layer that gradient checkpointing runs again
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -112,10 +116,17 @@ class Attending:
         )
 
     def override(self, site: AttentionSite, call: Call) -> Call:
+        if torch._C._current_graph_task_id() != -1 and not self.recomputing:
+            raise CannotAttend(
+                "a layer is run again during backward, and its first run was not seen to be checkpointed; turn gradient"
+                " checkpointing on before the `attending` block, through model.gradient_checkpointing_enable"
+            )
         described, count = self.described[site], self.counts[site]
         call = replace(call, site=described[count % len(described)], step=count // len(described))
         for rule in self.overrides.get(call.site.name, []):
-            call = replace(call, weights=checked(rule, call))
+            weights = checked(rule, call)
+            if weights is not call.weights:
+                call = replace(call, weights=weights, scores=None)  # the scores are no longer those of the weights
         return call
 
     def watch(self, site: AttentionSite, call: Call) -> None:
@@ -187,8 +198,19 @@ def _matched(wanted: Iterable[tuple[str, Item]], names: list[str]) -> dict[str, 
         if not hits:
             raise UnknownSite(glob, names)
         for name in hits:
-            matched.setdefault(name, []).append(item)
+            if not any(item is other for other in matched.setdefault(name, [])):
+                matched[name].append(item)
     return matched
+
+
+def _refuse_missing_layers(overrides: Mapping[str, Sequence[Rule]], described: Mapping[str, Site]) -> None:
+    """An override that is confined to layers which none of its sites is in would do nothing, in silence."""
+    for rule in {id(rule): rule for rules in overrides.values() for rule in rules}.values():
+        wanted = getattr(getattr(rule, "where", None), "layers", None)
+        there = {described[name].layer for name, rules in overrides.items() if any(rule is r for r in rules)}
+        missing = sorted(set(wanted or ()) - there)
+        if missing:
+            raise ValueError(f"no layer {missing} among the sites to override; there are: {sorted(there)}")
 
 
 def checked(rule: Rule, call: Call) -> Tensor:
@@ -210,7 +232,7 @@ def checked(rule: Rule, call: Call) -> Tensor:
         raise InvalidWeights(f"{where} put weight on forbidden keys; call.mask is True where a key may be attended")
     sums, permitted = values.float().sum(-1), call.mask.any(-1).expand(values.shape[:-1])
     off = float((sums - 1).abs().masked_fill(~permitted, 0.0).max())
-    if off > (1e-4 if values.dtype in (torch.float32, torch.float64) else 2e-2):
+    if off > row_tolerance(call.weights):
         raise InvalidWeights(f"{where} returned rows that do not sum to one (off by up to {off:.3g}); divide each row"
                              " by its sum")  # fmt: skip
     return weights

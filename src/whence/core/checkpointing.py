@@ -23,6 +23,7 @@ class Resumable(Protocol):
     """A session that can be taken back to an earlier state and entered again."""
 
     recording: bool
+    recomputing: bool
 
     def active(self) -> AbstractContextManager[None]: ...
     def snapshot(self) -> Callable[[], None]: ...
@@ -31,7 +32,7 @@ class Resumable(Protocol):
 @contextmanager
 def recomputing(model: nn.Module, session: Resumable) -> Iterator[None]:
     """While the block lasts, layers that checkpoint take the session with them into their recomputation."""
-    layers = [module for module in model.modules() if FUNCTION in module.__dict__ and _checkpoints(module)]
+    layers = [module for module in model.modules() if FUNCTION in module.__dict__]
     originals = [layer.__dict__[FUNCTION] for layer in layers]
     try:
         for layer, original in zip(layers, originals, strict=True):
@@ -42,17 +43,10 @@ def recomputing(model: nn.Module, session: Resumable) -> Iterator[None]:
             setattr(layer, FUNCTION, original)
 
 
-def _checkpoints(module: nn.Module) -> bool:
-    return bool(getattr(module, "gradient_checkpointing", False)) and module.training
-
-
 def _taking_along(function: Any, session: Resumable) -> Callable[..., Any]:
     options = function.keywords if isinstance(function, partial) else {}
     if options.get("use_reentrant", True):
-        raise CannotAttend(
-            "this model checkpoints with use_reentrant=True, whose second run cannot be attended; call"
-            ' model.gradient_checkpointing_enable({"use_reentrant": False})'
-        )
+        return _refuse_reentrant
     already = options.get("context_fn", noop_context_fn)
 
     def contexts() -> tuple[Any, Any]:
@@ -62,17 +56,24 @@ def _taking_along(function: Any, session: Resumable) -> Callable[..., Any]:
     return partial(function, context_fn=contexts)
 
 
+def _refuse_reentrant(*args: Any, **kwargs: Any) -> Any:
+    raise CannotAttend(
+        "this model checkpoints with use_reentrant=True, whose second run cannot be attended; call"
+        ' model.gradient_checkpointing_enable({"use_reentrant": False})'
+    )
+
+
 @contextmanager
 def _again(session: Resumable, restore: Callable[[], None], inner: AbstractContextManager[Any]) -> Iterator[None]:
     """The state of the first run, without recording; afterwards the state of now."""
-    back_to_now, was_recording = session.snapshot(), session.recording
+    back_to_now, was_recording, was_recomputing = session.snapshot(), session.recording, session.recomputing
     with ExitStack() as stack:
         stack.enter_context(inner)
         try:
             restore()
-            session.recording = False
+            session.recording, session.recomputing = False, True
             stack.enter_context(session.active())
             yield
         finally:
             back_to_now()
-            session.recording = was_recording
+            session.recording, session.recomputing = was_recording, was_recomputing

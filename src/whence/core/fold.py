@@ -8,20 +8,16 @@ from jaxtyping import Float
 from torch import Tensor
 
 from whence.core.rows import Rows, cut
-from whence.core.site import AttentionSite, Call, Session
+from whence.core.site import AttentionSite, Call, Session, repeated
 
 
-def repeated(call: Call, copies: int) -> Call:
+def in_copies(call: Call, copies: int) -> Call:
     """The call of a batch that stands `copies` times, one after another; without the values, which are large."""
-
-    def repeat(tensor: Tensor) -> Tensor:
-        return tensor.expand(copies, *tensor.shape).flatten(0, 1)
-
     return replace(
         call,
-        weights=repeat(call.weights),
-        mask=repeat(call.mask),
-        scores=None if call.scores is None else repeat(call.scores),
+        weights=repeated(call.weights, copies),
+        mask=repeated(call.mask, copies),
+        scores=None if call.scores is None else repeated(call.scores, copies),
         values=None,
         copies=copies,
     )

@@ -21,7 +21,7 @@ def random_orders(
     n_key = drawn[-1]
     key_bits = max(1, (n_key - 1).bit_length())
     places = np.arange(n_key, dtype=np.uint32)
-    seed = int(torch.randint(2**62, (), generator=generator))
+    seed = int(torch.randint(2**62, (), generator=generator, device=generator.device))
     numbers = np.random.default_rng(seed).integers(0, 1 << (31 - key_bits), drawn, dtype=np.uint32)
     numbers <<= np.uint32(key_bits)
     numbers |= places

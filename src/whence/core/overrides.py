@@ -2,12 +2,13 @@
 
 An override is a function from a `Call` to weights. Those here act on the *free* keys of a row: permitted, not a sink,
 not spared. They share out the mass that the row has on its free keys; every other key keeps the weight it had. So each
-result is a distribution again, and the share that a model gives to a sink or to a spared [CLS] stays what it was.
+result is a distribution again (but for `without`, which may leave nothing to share out), and the share that a model
+gives to a sink or to a spared [CLS] stays what it was.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -18,7 +19,7 @@ from whence.core.orders import random_orders
 from whence.core.places import Indices, Where, key_mask
 from whence.core.rows import cut
 from whence.core.seeds import generator_from
-from whence.core.site import Call, masked_softmax
+from whence.core.site import Call, masked_softmax, row_tolerance
 from whence.core.tape import Tape
 
 Weights = Float[Tensor, "batch head query key"]
@@ -58,11 +59,22 @@ class Override:
         queries: Indices | None = None,
         examples: Indices | None = None,
     ) -> "Override":
-        """The same override, confined to these indices; queries also as truth values [batch query]."""
-        return replace(self, where=Where((layers,) if isinstance(layers, int) else layers, heads, queries, examples))
+        """The same override, confined to these indices; queries also as truth values [batch query].
+
+        Said again, it confines further: `.only(heads=0).only(layers=1)` is head 0 of layer 1.
+        """
+        given = {"layers": (layers,) if isinstance(layers, int) else layers, "heads": heads, "queries": queries,
+                 "examples": examples}  # fmt: skip
+        said: dict[str, Any] = {axis: indices for axis, indices in given.items() if indices is not None}
+        again = [axis for axis in said if getattr(self.where, axis) is not None]
+        if again:
+            raise ValueError(f"{self.name} is already confined to some {again[0]}; name them all in one `only`")
+        return replace(self, where=replace(self.where, **said))
 
     def sparing(self, keys: Indices) -> "Override":
         """The same override, but these keys keep their weights: special tokens, say, as truth values [batch key]."""
+        if self.spared is not None:
+            raise ValueError(f"{self.name} already spares some keys; name them all in one `sparing`")
         return replace(self, spared=keys)
 
     def _free(self, call: Call) -> Free:
@@ -75,12 +87,13 @@ class Override:
 
 def _shared_out(call: Call, free: Free, proportions: Proportions) -> Weights:
     """The mass of a row's free keys, shared out in the given proportions; the other keys keep their weight."""
-    proportions = proportions.to(call.weights.dtype) * free
+    own = call.weights
+    proportions = proportions.to(torch.promote_types(own.dtype, torch.float32)) * free  # sums of halves lose too much
     shares = proportions / proportions.sum(-1, keepdim=True).clamp_min(torch.finfo(proportions.dtype).tiny)
     if free is call.mask:
-        return shares.expand_as(call.weights)
-    mass = (call.weights * free).sum(-1, keepdim=True)
-    return call.weights.masked_fill(free, 0.0) + mass * shares
+        return shares.to(own.dtype).expand_as(own)
+    mass = (own * free).sum(-1, keepdim=True, dtype=shares.dtype)
+    return own.masked_fill(free, 0.0) + (mass * shares).to(own.dtype)
 
 
 def _uniform(call: Call, free: Free) -> Weights:
@@ -96,7 +109,7 @@ def random(seed: int | torch.Generator = 0) -> Override:
     generator = generator_from(seed, "random")
 
     def rule(call: Call, free: Free) -> Weights:
-        draws = torch.rand(call.weights.shape, generator=generator).to(call.weights.device)
+        draws = torch.rand(call.weights.shape, generator=generator, device=generator.device).to(call.weights.device)
         return _shared_out(call, free, draws.clamp_min(torch.finfo(torch.float32).eps))
 
     return Override("random", rule, generator)
@@ -132,21 +145,22 @@ def _shuffled(weights: Weights, free: Free, orders: Int[Tensor, "batch #head #qu
 
 
 def temperature(degrees: float | Float[Tensor, ""]) -> Override:
-    """softmax(scores / T): above one flatter, below one sharper."""
-    if float(degrees) <= 0:
-        raise ValueError(f"temperature must be above 0, it is {float(degrees)}")
+    """softmax(log α / T), which is softmax(scores / T): above one flatter, below one sharper."""
+    value = float(degrees.detach()) if isinstance(degrees, Tensor) else degrees
+    if not value > 0:
+        raise ValueError(f"temperature must be above 0, it is {value}")
 
     def rule(call: Call, free: Free) -> Weights:
-        if call.scores is None:
-            raise ValueError(f"site {call.site.name!r} does not tell its scores; temperature needs them")
-        return _shared_out(call, free, masked_softmax(call.scores / degrees, free))
+        weights = call.weights.to(torch.promote_types(call.weights.dtype, torch.float32))
+        logs = weights.clamp_min(torch.finfo(weights.dtype).tiny).log()
+        return _shared_out(call, free, masked_softmax(logs / degrees, free))
 
-    return Override(f"temperature({float(degrees):g})", rule)
+    return Override(f"temperature({value:g})", rule)
 
 
 def scaled(keys: Indices, factor: float) -> Override:
     """The weights of these keys times a factor, then the row divided by its sum."""
-    if factor < 0:
+    if not factor >= 0:
         raise ValueError(f"factor must not be negative, it is {factor}")
 
     def rule(call: Call, free: Free) -> Weights:
@@ -205,7 +219,7 @@ def _recorded(tape: Tape, call: Call) -> Tensor:
 
 def _beside(given: Tensor, call: Call, what: str) -> Tensor:
     """What was given, for every copy of the batch and the rows that are there; an error if it does not fit."""
-    given = call.per_example(given.to(call.weights.device))
+    given = call.per_example(given.to(call.weights.device))  # one for all stays one
     if call.rows is not None and call.n_queries is not None:
         given = cut(given, call.per_example(call.rows), call.n_queries)
     fits = given.dim() == 4 and all(g in (1, w) for g, w in zip(given.shape[:3], call.weights.shape[:3], strict=True))
@@ -221,7 +235,7 @@ def _refuse_no_distribution(given: Tensor, call: Call) -> None:
     values, mask = given.detach().float(), call.mask
     off = (values.sum(-1) - 1).abs().masked_fill(~mask.any(-1), 0.0).max()
     forbidden = values.masked_fill(mask, 0.0).abs().max()
-    if not float(off) < 2e-2 or not float(values.min()) >= 0 or float(forbidden) > 0:
+    if not float(off) <= row_tolerance(call.weights) or not float(values.min()) >= 0 or float(forbidden) > 0:
         raise InvalidWeights(
             f"the weights imposed at site {call.site.name!r} are not a distribution over the permitted keys: rows are"
             f" off one by up to {float(off):.3g}, the smallest weight is {float(values.min()):.3g}, and a forbidden key"

@@ -11,11 +11,11 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from whence.core.attending import Rule, checked, site_module
 from whence.core.errors import CannotReplay
-from whence.core.fold import Once, Recorder, as_queries, entered, only_rows, repeated
+from whence.core.fold import Once, Recorder, as_queries, entered, in_copies, only_rows
 from whence.core.overrides import uniform
 from whence.core.prefix import Pass, answering, replaced_forwards
 from whence.core.rows import Rows, cut, filled_in, last_layer_around, rows_read, same_number
-from whence.core.site import Call
+from whence.core.site import Call, repeated
 
 Way = Literal["queries", "rows", "context", "batch", "full"]
 BUDGET = 96 * 2**20  # bytes
@@ -55,7 +55,12 @@ class Replay:
         self.way: Way = self._quickest_way()
 
     def __call__(self, override: Rule, times: int = 1) -> Tensor:
-        """The model's outputs under an override, applied `times` times: [times batch ...]."""
+        """The model's outputs under an override, applied `times` times: [times batch ...].
+
+        They are on the graph if the override's weights are (`from_logits` of a parameter, say).
+        """
+        if times < 1:
+            raise ValueError(f"times must be 1 or more, it is {times}")
         chunk = max(1, self.budget // self._bytes_each())
         sizes = [min(chunk, times - done) for done in range(0, times, chunk)]
         return torch.cat([self._run(self.way, override, size) for size in sizes])
@@ -72,7 +77,7 @@ class Replay:
     def _quickest_way(self) -> Way:
         possible: dict[Way, bool] = {
             "queries": self.site.terminal,
-            "rows": self.call.mix is not None and self._find_rows(),
+            "rows": self.call.mix is not None,
             "context": self.call.mix is not None,
             "batch": True,
             "full": True,
@@ -80,6 +85,8 @@ class Replay:
         self.why_not: list[str] = []  # the quicker ways that this model cannot go
         for way in (way for way, there in possible.items() if there):
             try:
+                if way == "rows" and not self._find_rows():
+                    continue
                 off = self._distance(way)
             except (RuntimeError, IndexError) as error:  # the model cannot be run in that way
                 self.why_not.append(f"{way}: {type(error).__name__}: {error}")
@@ -119,17 +126,18 @@ class Replay:
                 return self.read(self.model(**self._copied(self.inputs, copies)))
 
         with torch.no_grad():
-            self.rows = same_number(rows_read(self.passed.outputs[layer], after_layer, self.n_query))
+            at_once = max(1, min(32, self.budget // self._bytes_each()))
+            self.rows = same_number(rows_read(self.passed.outputs[layer], after_layer, self.n_query, at_once))
         return self.rows is not None
 
     def _run(self, way: Way, override: Rule, copies: int) -> Tensor:
         call = self.call
         if way == "rows" and self.rows is not None:
             call = only_rows(call, self.rows)
-        call = repeated(call, copies)
+        call = in_copies(call, copies)
         weights = checked(override, call)
-        inputs = self.inputs if way == "queries" else self._copied(self.inputs, copies)
-        with self._altered(way, weights, copies):
+        inputs = self.inputs if way == "queries" else self._copied(self.inputs, copies, real=True)
+        with torch.set_grad_enabled(weights.requires_grad), self._altered(way, weights, copies):
             output = self.read(self.model(**inputs))
         if way == "queries":
             return output.unflatten(0, (self.batch, copies)).transpose(0, 1)
@@ -145,7 +153,7 @@ class Replay:
                 return output
             if module in inside and self.rows is not None:
                 output = cut(output, self.rows, self.n_query)
-            return self._copied(output, copies)
+            return self._copied(output, copies, real=way == "batch")
 
         given = {"batch": weights, "full": weights, "queries": as_queries(weights, copies)}.get(way)
         with (
@@ -178,14 +186,21 @@ class Replay:
 
         return replaced_forwards({self.layer: forward})
 
-    def _copied(self, structure: Any, copies: int) -> Any:
-        """Every tensor that has the batch as its first axis, or else its second, repeated along it."""
+    def _copied(self, structure: Any, copies: int, real: bool = False) -> Any:
+        """Every tensor that has the batch as its first axis, or else its second, repeated along it.
+
+        A first axis of one, in a batch of more, says that the tensor is the same for all (positions). Some models take
+        views of what they are given, or write into it, and want `real` copies.
+        """
 
         def copy(leaf: Any) -> Any:
             if not isinstance(leaf, Tensor) or self.batch not in leaf.shape[:2]:
                 return leaf
             axis = leaf.shape.index(self.batch)
-            return leaf.expand(copies, *leaf.shape).movedim(0, axis).flatten(axis, axis + 1)
+            if axis == 1 and leaf.shape[0] == 1:
+                return leaf
+            copied = repeated(leaf, copies, axis)
+            return copied.contiguous() if real else copied
 
         return tree_map(copy, structure)
 
@@ -193,10 +208,10 @@ class Replay:
         """About what one alteration takes: its weights, some times over, and what a layer after it holds at a time."""
         outputs = [leaf for _, output in self.passed.finished for leaf in tree_leaves(output)]
         largest = max((leaf.numel() for leaf in outputs if isinstance(leaf, Tensor)), default=0)
-        weights = self.call.weights.numel()
-        if self.way == "rows" and self.rows is not None:
+        weights, way = self.call.weights.numel(), getattr(self, "way", "context")
+        if way == "rows" and self.rows is not None:
             weights = weights * self.rows.shape[1] // self.n_query
-        held = {"queries": 0, "rows": 3}.get(self.way, 12)
+        held = {"queries": 0, "rows": 3}.get(way, 12)
         return 4 * (4 * weights + held * largest)
 
 

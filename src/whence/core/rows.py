@@ -12,6 +12,8 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
+from whence.core.site import repeated
+
 Rows = Int[Tensor, "batch picked"]  # which rows of each example
 
 
@@ -23,9 +25,7 @@ def last_layer_around(path: list[nn.Module], model: nn.Module) -> nn.Module | No
     return outermost if outermost in last else None
 
 
-def rows_read(
-    layer_output: Any, run: Callable[[Any], Tensor], n_row: int, at_once: int = 32
-) -> Bool[Tensor, "batch row"]:
+def rows_read(layer_output: Any, run: Callable[[Any], Tensor], n_row: int, at_once: int) -> Bool[Tensor, "batch row"]:
     """Which rows of a layer's output are read by what comes after it: those whose NaN makes the output NaN.
 
     Unlike a gradient, NaN also shows what is read through a maximum or a dead unit. `run` takes the layer's output for
@@ -37,8 +37,8 @@ def rows_read(
 
         def poison(tensor: Any, rows: range = rows) -> Any:
             if not _has_rows(tensor, n_row) or not tensor.is_floating_point():
-                return _copied(tensor, len(rows)) if isinstance(tensor, Tensor) else tensor
-            copies = _copied(tensor, len(rows)).clone().unflatten(0, (len(rows), -1))
+                return repeated(tensor, len(rows)) if isinstance(tensor, Tensor) else tensor
+            copies = repeated(tensor, len(rows)).clone().unflatten(0, (len(rows), -1))
             for copy, row in enumerate(rows):
                 copies[copy, :, row] = torch.nan
             return copies.flatten(0, 1)
@@ -80,7 +80,7 @@ def filled_in(whole: Any, parts: Any, rows: Rows, n_row: int) -> Any:
     def fill(whole: Any, part: Any) -> Any:
         if not _has_rows(whole, n_row):
             return part
-        filled = _copied(whole, part.shape[0] // whole.shape[0]).clone()
+        filled = repeated(whole, part.shape[0] // whole.shape[0]).clone()
         filled[each, rows] = part
         return filled
 
@@ -89,10 +89,6 @@ def filled_in(whole: Any, parts: Any, rows: Rows, n_row: int) -> Any:
 
 def _has_rows(tensor: Any, n_row: int) -> bool:
     return isinstance(tensor, Tensor) and tensor.dim() == 3 and tensor.shape[1] == n_row
-
-
-def _copied(tensor: Tensor, times: int) -> Tensor:
-    return tensor.expand(times, *tensor.shape).flatten(0, 1)
 
 
 def _taken(tensor: Tensor, rows: Rows) -> Tensor:

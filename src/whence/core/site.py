@@ -57,8 +57,8 @@ class Call:
     n_queries: int | None = None
 
     def per_example(self, tensor: Tensor) -> Tensor:
-        """A tensor with one entry per example, repeated to stand beside every copy of the batch."""
-        return tensor.repeat(self.copies, *[1] * (tensor.dim() - 1)) if self.copies > 1 else tensor
+        """A tensor with one entry per example, or one for all, to stand beside every copy of the batch."""
+        return tensor if tensor.shape[0] == 1 else repeated(tensor, self.copies)
 
 
 @runtime_checkable
@@ -71,6 +71,16 @@ class Session(Protocol):
 
     def override(self, site: "AttentionSite", call: Call) -> Call: ...
     def watch(self, site: "AttentionSite", call: Call) -> None: ...
+
+
+def row_tolerance(weights: Tensor) -> float:
+    """How far from one the sum of a row may be, in the precision of these weights."""
+    return 1e-4 if weights.dtype in (torch.float32, torch.float64) else 2e-2
+
+
+def repeated(tensor: Tensor, times: int, axis: int = 0) -> Tensor:
+    """The batch `times` times over, one copy after another; a batch of one costs no memory, being a view."""
+    return tensor.expand(times, *tensor.shape).movedim(0, axis).flatten(axis, axis + 1)
 
 
 def masked_softmax(
@@ -151,7 +161,7 @@ class AttentionSite(nn.Module):
             session.watch(self, call)
         if any_empty and call.weights.shape == weights.shape:
             return torch.where(empty, weights, call.weights)
-        return call.weights
+        return call.weights.contiguous()  # an override may have expanded; some models take a view of their weights
 
     @property
     def streams_heads(self) -> bool:

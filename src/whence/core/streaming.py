@@ -4,6 +4,7 @@ Each takes the calls as they come and holds one running result. All can take a l
 an adopted model need not form the weights of all heads at once (only outside autograd; otherwise they come together).
 """
 
+import re
 from dataclasses import dataclass, field
 
 import torch
@@ -52,12 +53,13 @@ class Rollout:
     residual: bool = True
     product: Float[Tensor, "batch query key"] | None = None
     _heads_so_far: Float[Tensor, "batch query key"] | None = None
+    _stack: str | None = None
     streams_heads = True
 
     def __call__(self, call: Call) -> None:
-        _refuse_unless_it_fits(call, self.product, "rollout")
-        weights = call.weights if call.weights.dtype == torch.float64 else call.weights.float()
-        if self._heads_so_far is None:
+        self._stack = _fitting(call, self._stack, self.product, "rollout")
+        weights = call.weights.to(torch.promote_types(call.weights.dtype, torch.float32))
+        if self._heads_so_far is None or call.heads[0] == 0:
             self._heads_so_far = weights.sum(1)  # [batch query key]
         else:
             for head in weights.unbind(1):  # in place: a copy of N × N costs more than the sum
@@ -82,13 +84,15 @@ class HeadProduct:
 
     product: Float[Tensor, "batch head query key"] | None = None
     _seen: bool = False
+    _stack: str | None = None
     streams_heads = True
 
     def __call__(self, call: Call) -> None:
-        _refuse_unless_it_fits(call, self.product, "the head-wise product")
-        weights = call.weights.float()
+        self._stack = _fitting(call, self._stack, self.product, "the head-wise product")
+        weights = call.weights.to(torch.promote_types(call.weights.dtype, torch.float32))
         if not self._seen:
-            self.product = weights if self.product is None else torch.cat([self.product, weights], dim=1)
+            first = self.product is None or call.heads[0] == 0
+            self.product = weights if first or self.product is None else torch.cat([self.product, weights], dim=1)
         elif self.product is None or self.product.shape[1] != call.n_heads:
             raise ValueError(
                 f"site {call.site.name!r} has {call.n_heads} heads, the layers before it had"
@@ -102,12 +106,25 @@ class HeadProduct:
         self._seen = self._seen or call.heads[-1] == call.n_heads - 1
 
 
-def _refuse_unless_it_fits(call: Call, product: Tensor | None, what: str) -> None:
+def _fitting(call: Call, stack: str | None, product: Tensor | None, what: str) -> str:
+    """The stack of a call that can be multiplied onto what was seen before; an error if it cannot."""
     n_query, n_key = call.weights.shape[-2:]
+    own_stack = re.sub(r"\d+", "*", call.site.name)
     before = n_key if product is None else product.shape[-2]
-    if n_query != n_key or n_key != before:
-        raise ValueError(
-            f"{what} multiplies the weights of successive layers, each as long as the other; site {call.site.name!r}"
-            f" ({call.site.kind}) has {n_query} queries and {n_key} keys, the layers before it {before} queries. Watch"
-            " the self-attention of one stack, as in watch={'encoder.*': watcher}, in one forward pass."
+    problem = None
+    if call.step:
+        problem = "it is called a second time; take a new watcher for each forward pass"
+    elif call.sinks:
+        problem = "it gives part of its weight to a sink, which is no token"
+    elif call.site.kind in ("cross", "pool") or own_stack != (stack or own_stack):
+        problem = (
+            f"it ({call.site.kind}) is not of the stack before it, {stack}" if stack else f"it is {call.site.kind}"
         )
+    elif n_query != n_key or n_key != before:
+        problem = f"it has {n_query} queries and {n_key} keys, the layers before it {before} queries"
+    if problem is not None:
+        raise ValueError(
+            f"{what} multiplies the self-attention of successive layers of one stack in one forward pass; site"
+            f" {call.site.name!r} does not fit: {problem}. Choose sites, as in watch={{'encoder.*': watcher}}."
+        )
+    return own_stack

@@ -161,9 +161,8 @@ class AdditiveForSequenceClassification(PreTrainedModel):
         return SequenceClassifierOutput(loss=loss, logits=logits)
 
     def _tokens(self, input_ids: Tensor, attention_mask: Tensor | None) -> Bool[Tensor, "batch token"]:
-        if attention_mask is None:
-            return input_ids != (-1 if self.config.pad_token_id is None else self.config.pad_token_id)
-        mask = attention_mask.bool()
+        pad = -1 if self.config.pad_token_id is None else self.config.pad_token_id
+        mask = input_ids != pad if attention_mask is None else attention_mask.bool()
         if bool((mask[:, 1:] & ~mask[:, :-1]).any()):
             raise ValueError("padding must stand at the end of each text; this batch has padding before a token")
         return mask

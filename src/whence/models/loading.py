@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 import transformers
+from safetensors import SafetensorError
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
 
 import whence.models  # noqa: F401  (makes the reference models known to the Auto classes)
@@ -56,7 +57,7 @@ def load_model(
             f"the weights of {name} are a pickle that holds more than tensors, which could run any code; not loaded."
             " Ask for them as safetensors."
         ) from error
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
         raise CannotLoad(_explained(name, error, trust_remote_code)) from error
     return model.to(device).eval()
 
@@ -79,6 +80,6 @@ def _explained(name: str | Path, error: Exception, trusted: bool) -> str:
             f"{name} brings its own Python code, which is not run by default. Read it, and if you trust its authors,"
             " pass trust_remote_code=True."
         )
-    if not Path(name).exists() and str(name).count("/") != 1:
-        return f"there is no folder {name}, and it is no hub name (owner/model); expected one of the two"
+    if not Path(name).exists():
+        return f"there is no folder {name}, and no model of that name could be had from the hub: {error}"
     return f"{name} could not be loaded: {error}"

@@ -5,6 +5,7 @@
 Layer norm before or after each sub-layer; positions none, sinusoidal (§3.5) or learned.
 """
 
+import copy
 import math
 from typing import Any, Literal, no_type_check
 
@@ -281,6 +282,7 @@ class TransformerForConditionalGeneration(TransformerModel, GenerationMixin):
     _tied_weights_keys = {"lm_head.weight": "decoder.embeddings.words.weight"}  # noqa: RUF012
 
     def __init__(self, config: TransformerConfig) -> None:
+        config = copy.deepcopy(config)
         config.is_encoder_decoder = True
         super().__init__(config)
         self.encoder = Encoder(config)
@@ -312,6 +314,10 @@ class TransformerForConditionalGeneration(TransformerModel, GenerationMixin):
         logits = self.lm_head(hidden)  # [batch target vocabulary]
         loss: Any = None if labels is None else F.cross_entropy(logits.flatten(0, 1), labels.flatten())
         return Seq2SeqLMOutput(loss=loss, logits=logits, encoder_last_hidden_state=source)
+
+    def resize_token_embeddings(self, *args: Any, **kwargs: Any) -> nn.Embedding:
+        """Not offered: source and target have word vectors of their own."""
+        raise NotImplementedError("make a new model with another vocab_size; source and target words are separate here")
 
     def _shifted(self, labels: Int[Tensor, "batch target"]) -> Int[Tensor, "batch target"]:
         pad, start = self.config.pad_token_id or 0, self.config.decoder_start_token_id

@@ -15,8 +15,9 @@ from whence.models.huggingface.adopted import AdoptedSite
 from whence.models.huggingface.discovery import Attended, discover
 from whence.models.huggingface.eager import EagerSite
 from whence.models.huggingface.interface import InterfaceSite
-from whence.models.huggingface.probe import Inputs, difference, evaluating, natively_eager, probe_inputs, run
+from whence.models.huggingface.probe import Inputs, batch_of, difference, evaluating, natively_eager, probe_inputs, run
 
+ADOPTED = "_whence_adopted"  # marks a model whose every attention has a site
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-5}
 HALF_TOLERANCE = 2e-2
 
@@ -30,36 +31,39 @@ def adopt(model: nn.Module, example: Inputs | None = None) -> PreTrainedModel:
     its checkpoints stay the same. `release` takes the sites out again.
     """
     model = _plain(model)
-    if any(isinstance(module, AttentionSite) for module in model.modules()):
-        return model
+    if ADOPTED in model.__dict__ or any(type(module) is AttentionSite for module in model.modules()):
+        return model  # already, or one of our own
+    release(model)  # a part of it may have been adopted before it became a part
     with evaluating(model):
         inputs = probe_inputs(model) if example is None else example
         log = discover(model, inputs)
-        _attach(log)
+        _attach(log, batch_of(inputs))
         try:
             _prove(model, inputs, log)
         except BaseException:
             release(model)
             raise
+    model.__dict__[ADOPTED] = True
     return model
 
 
 def release(model: nn.Module) -> nn.Module:
     """Give the model back as it was before `adopt`."""
-    for host in list(model.modules()):
-        site = host._modules.get(SITE_ATTRIBUTE)
-        if isinstance(site, AdoptedSite):
-            if site.sessions:
-                raise CannotAttend("the model is being attended; release it after the `with attending` block")
-            del host._modules[SITE_ATTRIBUTE]
+    hosts = [host for host in model.modules() if isinstance(host._modules.get(SITE_ATTRIBUTE), AdoptedSite)]
+    if any(host._modules[SITE_ATTRIBUTE].sessions for host in hosts):  # type: ignore[union-attr]
+        raise CannotAttend("the model is being attended; release it after the `with attending` block")
+    for host in hosts:
+        del host._modules[SITE_ATTRIBUTE]
+    for module in model.modules():
+        module.__dict__.pop(ADOPTED, None)
     return model
 
 
-def _attach(log: list[Attended]) -> None:
+def _attach(log: list[Attended], batch: int) -> None:
     for moment, event in enumerate(log):
         site = event.host._modules.get(SITE_ATTRIBUTE)
         if not isinstance(site, AdoptedSite):
-            heads = event.shape[1] if len(event.shape) == 4 else event.shape[0] // 2
+            heads = event.shape[1] if len(event.shape) == 4 else event.shape[0] // batch
             site = EagerSite(event.host, heads) if event.route is EagerSite else event.route(event.host)
             event.host.add_module(SITE_ATTRIBUTE, site)
         site.order = (*site.order, moment)
@@ -84,6 +88,9 @@ def _prove(model: PreTrainedModel, inputs: Inputs, log: list[Attended]) -> None:
     if len(calls) != len(log):
         raise CannotAdopt(f"{name}: {len(log)} attentions were found, but {len(calls)} were called; not adopted")
     for call in calls:
+        if call.weights.shape[0] != batch_of(inputs):
+            raise CannotAdopt(f"{name}: the weights at {call.site.name} are {list(call.weights.shape)} for a batch of"
+                              f" {batch_of(inputs)}; their axes are not understood; not adopted")  # fmt: skip
         rows = call.weights.float().sum(-1)[call.mask.any(-1).expand(call.weights.shape[:-1])]
         if not bool(((rows - 1).abs() <= (1e-4 if tolerance < 1e-2 else 5e-2)).all()):
             raise CannotAdopt(f"{name}: the rows at {call.site.name} do not sum to one; not adopted")

@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from whence.core.errors import CannotAttend
 from whence.core.site import AttentionSite
 
 
@@ -14,6 +15,11 @@ class AdoptedSite(AttentionSite):
     def __init__(self, host: nn.Module) -> None:
         super().__init__()
         self._host = (host,)  # in a tuple, or torch would take the host for a child of its own child
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.sessions:  # the host is not as it was: a copy would stay so for good
+            raise CannotAttend("the model is being attended; copy or pickle it after the `with attending` block")
+        return super().__getstate__()
 
     @property
     def host(self) -> Any:

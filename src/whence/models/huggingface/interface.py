@@ -88,8 +88,11 @@ def attention(
         return run(ALL, ALL, lambda *_: weights)[0]
 
     if site.sliceable and site.streams_heads and not torch.is_grad_enabled():
-        parts = [run(*part, deliver(*part))[0] for part in _head_by_head(query.shape[1], key.shape[1])]
-        return torch.cat(parts, dim=2), None
+        parts = [run(*part, deliver(*part)) for part in _head_by_head(query.shape[1], key.shape[1])]
+        weights = None
+        if site.config._attn_implementation == "eager":  # then whoever called may be collecting the weights
+            weights = torch.cat([w for _, w in parts if w is not None], dim=1)
+        return torch.cat([context for context, _ in parts], dim=2), weights
     return run(ALL, ALL, deliver(ALL, ALL))
 
 

@@ -64,9 +64,9 @@ def _text(config: PreTrainedConfig, batch: int, with_mask: bool, length: int = L
     special = {v for k, v in vars(config).items() if k.endswith("_token_id") and isinstance(v, int)}
     vocabulary = getattr(config, "vocab_size", 200)  # CANINE has none: any character will do
     ordinary = [i for i in range(min(vocabulary, 200)) if i not in special] or list(range(vocabulary))
-    chosen = torch.randint(len(ordinary), (batch, length), generator=torch.Generator().manual_seed(0))
-    ids = torch.tensor(ordinary)[chosen]
-    mask = torch.ones(batch, length, dtype=torch.long)
+    chosen = torch.randint(len(ordinary), (batch, length), generator=torch.Generator().manual_seed(0), device="cpu")
+    ids = torch.tensor(ordinary, device="cpu")[chosen]
+    mask = torch.ones(batch, length, dtype=torch.long, device="cpu")
     padding = PADDING if with_mask and batch > 1 else 0
     eos, pad = getattr(config, "eos_token_id", None), getattr(config, "pad_token_id", None)
     for row in range(batch):
@@ -80,7 +80,7 @@ def _text(config: PreTrainedConfig, batch: int, with_mask: bool, length: int = L
 
 
 def _noise(*shape: int) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    return torch.randn(shape, generator=torch.Generator().manual_seed(0), device="cpu")
 
 
 def run(model: nn.Module, inputs: Mapping[str, Any]) -> list[Tensor]:
@@ -95,6 +95,11 @@ def run(model: nn.Module, inputs: Mapping[str, Any]) -> list[Tensor]:
         output = model(**placed)
     leaves = tree_leaves(tuple(output.values()) if isinstance(output, Mapping) else output)
     return [leaf for leaf in leaves if isinstance(leaf, Tensor) and leaf.is_floating_point()]
+
+
+def batch_of(inputs: Mapping[str, Any]) -> int:
+    """How many examples the inputs hold."""
+    return next(int(value.shape[0]) for value in inputs.values() if isinstance(value, Tensor) and value.dim())
 
 
 def difference(ours: list[Tensor], theirs: list[Tensor]) -> float:
