@@ -65,13 +65,18 @@ class Rollout:
             for head in weights.unbind(1):  # in place: a copy of N × N costs more than the sum
                 self._heads_so_far += head
         if call.heads[-1] == call.n_heads - 1:
-            layer, self._heads_so_far = self._with_residual(self._heads_so_far / call.n_heads), None
+            layer, self._heads_so_far = self._with_residual(self._heads_so_far, call.n_heads), None
             self.product = layer if self.product is None else layer @ self.product
 
-    def _with_residual(self, mean: Float[Tensor, "batch query key"]) -> Float[Tensor, "batch query key"]:
+    def _with_residual(self, heads: Float[Tensor, "batch query key"], n: int) -> Float[Tensor, "batch query key"]:
+        """mean + I, rows divided by their sum: the heads' sum + n I, likewise; in place where no graph forbids it."""
+        if heads.requires_grad:
+            identity = torch.eye(heads.shape[-1], dtype=heads.dtype, device=heads.device)
+            heads = heads + n * identity if self.residual else heads
+            return heads / heads.sum(-1, keepdim=True).clamp_min(torch.finfo(heads.dtype).tiny)
         if self.residual:
-            mean = mean + torch.eye(mean.shape[-1], device=mean.device)
-        return mean / mean.sum(-1, keepdim=True).clamp_min(torch.finfo(mean.dtype).tiny)
+            heads.diagonal(dim1=-2, dim2=-1).add_(n)
+        return heads.div_(heads.sum(-1, keepdim=True).clamp_min(torch.finfo(heads.dtype).tiny))
 
 
 @dataclass

@@ -88,11 +88,13 @@ def attention(
         return run(ALL, ALL, lambda *_: weights)[0]
 
     if site.sliceable and site.streams_heads and not torch.is_grad_enabled():
-        parts = [run(*part, deliver(*part)) for part in _head_by_head(query.shape[1], key.shape[1])]
-        weights = None
-        if site.config._attn_implementation == "eager":  # then whoever called may be collecting the weights
-            weights = torch.cat([w for _, w in parts if w is not None], dim=1)
-        return torch.cat([context for context, _ in parts], dim=2), weights
+        told = site.config._attn_implementation == "eager"  # then whoever called may be collecting the weights
+        contexts, weights = [], []
+        for part in _head_by_head(query.shape[1], key.shape[1]):
+            context, of_heads = run(*part, deliver(*part))
+            contexts.append(context)
+            weights += [of_heads] if told and of_heads is not None else []  # otherwise each head's are let go at once
+        return torch.cat(contexts, dim=2), torch.cat(weights, dim=1) if told else None
     return run(ALL, ALL, deliver(ALL, ALL))
 
 
