@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-ROUNDS = 7
+ROUNDS = 15
 
 
 @dataclass(frozen=True)

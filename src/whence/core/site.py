@@ -148,18 +148,18 @@ class AttentionSite(nn.Module):
                 " execution. Call the uncompiled model inside `attending`."
             )
         batch, n_head, _, n_key = weights.shape
+        empty = None if mask is None else ~mask.any(-1, keepdim=True)  # [batch #head #query 1]
+        any_empty = empty is not None and bool(empty.any())
+        shown = weights if empty is None or not any_empty else weights.masked_fill(empty, 0.0)
         if mask is None:
             mask = torch.ones((), dtype=torch.bool, device=weights.device).expand(batch, 1, 1, n_key)
-        empty = ~mask.any(-1, keepdim=True)  # [batch #head #query 1]
-        any_empty = bool(empty.any())
-        shown = weights.masked_fill(empty, 0.0) if any_empty else weights
         own_heads = tuple(heads if heads is not None else range(n_head))
         call = Call(NOWHERE, shown, mask, scores, values, sinks, own_heads, n_heads or n_head, mix)
         for session in self.sessions:
             call = session.override(self, call)
         for session in self.sessions:
             session.watch(self, call)
-        if any_empty and call.weights.shape == weights.shape:
+        if empty is not None and any_empty and call.weights.shape == weights.shape:
             return torch.where(empty, weights, call.weights)
         return call.weights.contiguous()  # an override may have expanded; some models take a view of their weights
 

@@ -19,7 +19,7 @@ from transformers.masking_utils import eager_mask
 from whence.core.attending import SITE_ATTRIBUTE
 from whence.core.errors import CannotAttend
 from whence.models.huggingface.adopted import AdoptedSite, permitted_by
-from whence.models.huggingface.tap import OnSoftmax, Tap
+from whence.models.huggingface.tap import UNSCALED, OnSoftmax, Tap
 
 NAME = "whence"
 
@@ -88,6 +88,8 @@ def attention(
         return run(ALL, ALL, lambda *_: weights)[0]
 
     if site.sliceable and site.streams_heads and not torch.is_grad_enabled():
+        if isinstance(kwargs.get("scaling"), float):  # a query is smaller than its scores
+            query, kwargs["scaling"] = query * kwargs["scaling"], UNSCALED
         told = site.config._attn_implementation == "eager"  # then whoever called may be collecting the weights
         contexts, weights = [], []
         for part in _head_by_head(query.shape[1], key.shape[1]):

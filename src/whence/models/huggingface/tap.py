@@ -10,6 +10,9 @@ from torch.overrides import TorchFunctionMode
 
 SOFTMAXES = {F.softmax, torch.softmax, Tensor.softmax}
 FUSED = F.scaled_dot_product_attention
+PRODUCTS = {torch.mul, Tensor.mul, Tensor.__mul__}
+
+UNSCALED = 1.0  # this very object: times it, scores are themselves, and no copy of N × N is made
 
 OnSoftmax = Callable[[Tensor, Tensor], Tensor]  # weights, scores -> weights
 
@@ -25,6 +28,8 @@ class Tap(TorchFunctionMode):
         kwargs = kwargs or {}
         if self.on_fused is not None and function is FUSED:
             return self.on_fused(*args, **kwargs)
+        if function in PRODUCTS and args[-1] is UNSCALED:
+            return args[0]
         result = function(*args, **kwargs)
         if self.on_softmax is not None and function in SOFTMAXES and _over_last_axis(args, kwargs):
             scores = args[0] if args else kwargs["input"]
