@@ -41,3 +41,11 @@ class CannotLoad(WhenceError, RuntimeError):
 
 class CannotReplay(WhenceError, RuntimeError):
     """A recorded forward pass could not be re-run from a site on."""
+
+
+class BadData(WhenceError, ValueError):
+    """A corpus or table could not be read, or does not hold what is needed."""
+
+
+class BadConfig(WhenceError, ValueError):
+    """An option has a value that makes no sense."""

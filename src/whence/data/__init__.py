@@ -1,0 +1,1 @@
+"""Texts with their labels: users' tables, native formats, embedded corpora whose answers are known."""

@@ -1,0 +1,64 @@
+"""What every corpus is made of: examples, in splits, with the names of their classes."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from whence.core.errors import BadData
+
+
+@dataclass(frozen=True)
+class Example:
+    """One text, or a pair of texts, with what is to be predicted from it.
+
+    `words` and `pair_words` are there where the corpus comes in words, and then `text` and `pair` are those words joined
+    by spaces. `pair` is the second text: the question asked of a story, the hypothesis for a premise. What is predicted
+    is a `label`, or `tags` (one for each word), or a `target` text. `rationale` says of each word of `words` whether it
+    truly decides the label, where that is known.
+    """
+
+    text: str
+    label: str | None = None
+    pair: str | None = None
+    words: tuple[str, ...] | None = None
+    pair_words: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    target: str | None = None
+    rationale: tuple[bool, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("tags", "rationale"):
+            marks = getattr(self, name)
+            if marks is not None and (self.words is None or len(marks) != len(self.words)):
+                there = "no words" if self.words is None else f"{len(self.words)} words"
+                raise BadData(f"{name} must mark every word; there are {len(marks)} marks and {there}: {self.text!r}")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Named splits of examples. `labels` are the classes (or tags) in the order of their numbers.
+
+    `notes` says what a reader guessed, dropped or changed, in sentences for people.
+    """
+
+    name: str
+    splits: Mapping[str, tuple[Example, ...]]
+    labels: tuple[str, ...] = ()
+    about: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+    def __getitem__(self, split: str) -> tuple[Example, ...]:
+        if split not in self.splits:
+            raise BadData(f"{self.name} has no split {split!r}; it has: {', '.join(self.splits)}")
+        return self.splits[split]
+
+    @property
+    def checksum(self) -> str:
+        """sha256 over all that the examples hold, in order: two corpora are the same if this is."""
+        digest = hashlib.sha256()
+        for split, examples in self.splits.items():
+            digest.update(split.encode())
+            for example in examples:
+                digest.update(json.dumps(asdict(example), ensure_ascii=False, sort_keys=True).encode())
+        return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Figures: a table becomes a picture. Knows nothing of torch."""

@@ -1,0 +1,1 @@
+"""Results: a tidy table and a manifest, in a folder named by what made it. Knows nothing of torch."""

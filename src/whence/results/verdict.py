@@ -1,0 +1,47 @@
+"""What an experiment's table says about one of the six questions, in plain words and in numbers."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+QUESTIONS = {
+    1: "Does attention matter?",
+    2: "Can the question be asked?",
+    3: "Is it faithful?",
+    4: "Do the tests work here?",
+    5: "Is it exclusive?",
+    6: "Is it plausible?",
+}
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A number with its interval. `smallest` is the smallest effect of interest, stated beforehand."""
+
+    name: str  # "accuracy lost with uniform attention, retrained"
+    value: float
+    low: float
+    high: float
+    unit: str  # "points of accuracy"
+    smallest: float
+    n: int  # examples
+    seeds: int = 1
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to one question: *yes*, *no* or *undecided*, with the effect that decided it and the others beside it.
+
+    `sentence` can be read by somebody who knows none of the papers; `means` and `does_not_mean` say how far it goes.
+    """
+
+    question: int
+    answer: Literal["yes", "no", "undecided"]
+    sentence: str
+    effects: tuple[Effect, ...]  # the deciding one first
+    done: str  # what was done
+    means: str
+    does_not_mean: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
