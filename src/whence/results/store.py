@@ -1,0 +1,135 @@
+"""Where results lie: one folder for each identity, written whole or not at all."""
+
+import errno
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from whence.core.errors import BadData
+from whence.results import leftovers
+from whence.results.errors import CannotSave, DamagedResult
+from whence.results.plain import canonical, plain
+from whence.results.result import Result
+
+TABLE, MANIFEST = "table.parquet", "manifest.json"
+
+
+class Store:
+    """Results under `root/results/<experiment>/<key>`, where the key is a hash of what makes a result the same.
+
+    The same identity has the same folder, so what was interrupted goes on where it stopped. A folder is written under
+    another name beside its place and then renamed, so nothing is ever half there.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root)
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.root)!r})"
+
+    def key(self, identity: Mapping[str, Any]) -> str:
+        """The first 12 hex digits of the sha256 of the identity's canonical JSON."""
+        return hashlib.sha256(canonical(identity).encode()).hexdigest()[:12]
+
+    def folder(self, experiment: str, identity: Mapping[str, Any]) -> Path:
+        """Where that result lies, or would."""
+        if not re.fullmatch(r"\w[\w.-]*", experiment):
+            raise BadData(f"an experiment's name is letters, digits, '_', '-' and '.'; {experiment!r} came: rename it")
+        return self.root / "results" / experiment / self.key(identity)
+
+    def get(self, experiment: str, identity: Mapping[str, Any]) -> Result | None:
+        """The saved result, or None if there is none yet."""
+        folder = self.folder(experiment, identity)
+        return self.load(folder) if folder.exists() else None
+
+    def put(self, result: Result, identity: Mapping[str, Any]) -> Path:
+        """Save the result; if one is there already under this identity, that one is kept."""
+        folder = self.folder(result.experiment, identity)
+        if folder.exists():
+            return folder
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            leftovers.clean(folder.parent)
+            _write_whole(folder, _files(result, identity))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CannotSave(
+                f"could not save a result of {result.experiment} in {folder.parent}: {reason}. Nothing was left there. "
+                f"Make room or allow writing, or choose another folder, and run again"
+            ) from error
+        return folder
+
+    def all(self) -> list[Result]:
+        """Every saved result, by experiment and key."""
+        folders = sorted((self.root / "results").glob("*/*"))
+        return [self.load(folder) for folder in folders if not folder.name.startswith(".")]
+
+    def load(self, folder: str | Path) -> Result:
+        """The result in a folder; its manifest has the `identity` that the folder is named after."""
+        folder = Path(folder)
+        try:
+            manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+            about, experiment = manifest.pop("table"), manifest.pop("experiment")
+            content = (folder / TABLE).read_bytes()
+            if hashlib.sha256(content).hexdigest() != about["sha256"]:
+                raise ValueError(f"{TABLE} is not the one that was written")
+            table = pd.read_parquet(io.BytesIO(content), engine="pyarrow")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            reason = f"{MANIFEST} lacks {error}" if isinstance(error, KeyError) else str(error)
+            raise DamagedResult(
+                f"the result in {folder} is damaged: {reason}. Delete that folder and run again"
+            ) from error
+        return Result(experiment, table, manifest)
+
+
+def table_bytes(table: pd.DataFrame) -> bytes:
+    """The table as Parquet: the same data, the same bytes."""
+    buffer = io.BytesIO()
+    table.to_parquet(buffer, engine="pyarrow", compression="zstd", index=False)
+    return buffer.getvalue()
+
+
+def _files(result: Result, identity: Mapping[str, Any]) -> dict[str, bytes]:
+    table = table_bytes(result.table)
+    about = {"sha256": hashlib.sha256(table).hexdigest(), "rows": len(result.table)}
+    own = {"experiment": result.experiment, "identity": identity, "table": about}
+    manifest = json.dumps(plain({**own, **result.manifest, **own}), indent=1, ensure_ascii=False, allow_nan=False)
+    return {TABLE: table, MANIFEST: manifest.encode()}
+
+
+def _write_whole(folder: Path, files: Mapping[str, bytes]) -> None:
+    """All files or none: written beside, forced to disk, renamed. If another process was faster, its folder stays."""
+    beside = leftovers.beside(folder)
+    try:
+        beside.mkdir()
+        for name, content in files.items():
+            with (beside / name).open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        _sync(beside)
+        beside.rename(folder)
+        _sync(folder.parent)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or not folder.exists():
+            raise
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _sync(folder: Path) -> None:
+    """Force a folder's list of names to disk, where the system can."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
