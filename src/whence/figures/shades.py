@@ -1,0 +1,80 @@
+"""What every view of token scores shares: a scale for the shades, and characters made visible."""
+
+import math
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from whence.core.errors import BadData
+
+FOR, AGAINST = (0, 114, 178), (213, 94, 0)  # blue and vermilion, told apart by the colour-blind
+DEEPEST = 0.6  # the strongest shade still leaves the text readable
+Scores = Sequence[float] | Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One method's scores over the tokens, from −1 to 1 in shade; `strongest` is the score of the deepest shade."""
+
+    method: str
+    tokens: tuple[str, ...]
+    scores: tuple[float, ...]
+    strongest: float
+    signed: bool
+
+    @property
+    def shades(self) -> list[float]:
+        """Scores over the strongest one; what is not a number has no shade."""
+        return [score / self.strongest if self.strongest and math.isfinite(score) else 0.0 for score in self.scores]
+
+    @property
+    def scale(self) -> str:
+        """The scale, in words."""
+        if not self.strongest:
+            return "all scores are zero"
+        hues = "blue for, orange against; " if self.signed else ""
+        return f"{hues}deepest shade = {'±' if self.signed else ''}{self.strongest:.3g}"
+
+
+def lines(tokens: Sequence[str], scores: Scores) -> list[Line]:
+    """A line for each method, each on its own scale: methods score in different units."""
+    named = scores if isinstance(scores, Mapping) else {"": scores}
+    return [_line(method, tokens, [float(score) for score in row]) for method, row in named.items()]
+
+
+def _line(method: str, tokens: Sequence[str], scores: Sequence[float]) -> Line:
+    if len(tokens) != len(scores):
+        where = f" of {method}" if method else ""
+        raise BadData(f"every token needs one score; there are {len(tokens)} tokens and {len(scores)} scores{where}")
+    finite = [score for score in scores if math.isfinite(score)]
+    strongest = max((abs(score) for score in finite), default=0.0)
+    shown = tuple(visible(token) for token in tokens)
+    return Line(visible(method), shown, tuple(scores), strongest, any(score < 0 for score in finite))
+
+
+def visible(text: str) -> str:
+    """The text with characters that cannot be seen, or that turn others round, written as ‹U+200B›."""
+    return "".join(character if _can_be_seen(character) else f"‹U+{ord(character):04X}›" for character in text)
+
+
+def _can_be_seen(character: str) -> bool:
+    return character == " " or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}
+
+
+def right_to_left(text: str) -> bool:
+    """Whether some character is written from right to left."""
+    return any(unicodedata.bidirectional(character) in {"R", "AL", "AN"} for character in text)
+
+
+def blend(shade: float) -> tuple[int, int, int]:
+    """The shade's colour on white, as red, green, blue from 0 to 255."""
+    hue, depth = (FOR if shade >= 0 else AGAINST), DEEPEST * min(abs(shade), 1.0)
+    red, green, blue = (round(255 + (part - 255) * depth) for part in hue)
+    return red, green, blue
+
+
+def score_text(score: float, signed: bool) -> str:
+    """A score in three digits, with its sign where there are signs; a dash for what is not a number."""
+    if not math.isfinite(score):
+        return "–"
+    return (f"{score:+.3g}" if signed and score else f"{score:.3g}").replace("-", "−")
