@@ -12,7 +12,7 @@ from whence.figures.style import INK, PALE, PALETTE, QUIET, canvas, house
 from whence.results.numbers import number
 from whence.results.verdict import Effect
 
-LINE = 62  # letters that fit into a line of the figure
+LINE = 54  # letters that fit into a line of the figure
 STRIP = 0.2  # inches: the height of a band
 
 
@@ -26,7 +26,7 @@ def intervals(effects: Sequence[Effect], x_label: str | None = None) -> Figure:
         raise BadData(f"the effects of one figure share a unit; there are: {', '.join(units) or 'no effects'}")
     titles = [_title(effect) for effect in effects]
     with house():
-        heights = [0.36 + 0.15 * len(title) for title in titles]  # inches
+        heights = [0.36 + 0.165 * len(title) for title in titles]  # inches
         figure, axes = canvas(height=sum(heights) + 0.95)
         bottom = 0.0
         for effect, title, height in reversed(list(zip(effects, titles, heights, strict=True))):
@@ -55,7 +55,7 @@ def _row(axes: Axes, effect: Effect, title: list[str], bottom: float) -> None:
         axes.plot([effect.low, effect.high], [at, at], color=PALETTE[0], linewidth=2.2, solid_capstyle="butt")
     if math.isfinite(effect.value):
         axes.plot([effect.value], [at], "o", color=PALETTE[0], markersize=6, markeredgecolor="white")
-    axes.text(0, at + STRIP / 2 + 0.02, "\n".join(title), transform=axes.get_yaxis_transform(), va="bottom", fontsize=8)
+    axes.text(0, at + STRIP / 2 + 0.02, "\n".join(title), transform=axes.get_yaxis_transform(), va="bottom", fontsize=9)
 
 
 def _dress(axes: Axes, effects: Sequence[Effect], top: float, x_label: str) -> None:
@@ -68,4 +68,4 @@ def _dress(axes: Axes, effects: Sequence[Effect], top: float, x_label: str) -> N
     axes.spines["left"].set_visible(False)
     axes.set_yticks([])
     axes.annotate("black line: no effect · grey: too small to be of interest", (0, 1), xycoords="axes fraction",
-                  xytext=(0, 4), textcoords="offset points", fontsize=7, color=QUIET)  # fmt: skip
+                  xytext=(0, 4), textcoords="offset points", fontsize=8.5, color=QUIET)  # fmt: skip

@@ -2,14 +2,14 @@
 
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from whence.core.errors import BadData
 
 FOR, AGAINST = (0, 114, 178), (213, 94, 0)  # blue and vermilion, told apart by the colour-blind
 DEEPEST = 0.6  # the strongest shade still leaves the text readable
-Scores = Sequence[float] | Mapping[str, Sequence[float]]
+Scores = Iterable[float] | Mapping[str, Iterable[float]]
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from matplotlib.figure import Figure
 # Okabe & Ito 2008, "Color universal design": blue, vermilion, green, purple, orange, sky
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 INK, QUIET, PALE = "#222222", "#6b6b6b", "#ececec"
-WIDTH = 4.6  # inches: at the width of a phone, nine points stay nine pixels
+WIDTH = 4.6  # inches: at the width of a phone, ten points are about ten pixels
 
 _HOUSE = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9.0,
+    "font.size": 10.0,
     "text.color": INK,
     "text.parse_math": False,  # a dollar in a label is a dollar
     "axes.labelcolor": INK,

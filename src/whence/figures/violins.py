@@ -35,7 +35,7 @@ def violins(
     place = binned(known[x].to_numpy(dtype=float), bins)
     groups = _groups(known, colour)
     with house():
-        figure, axes = canvas(height=0.9 + bins * max(0.5, 0.24 * len(groups)))
+        figure, axes = canvas(height=0.9 + bins * max(0.5, 0.26 * len(groups)))
         for number, (name, members) in enumerate(groups.items()):
             for row in range(bins):
                 values = known[y].to_numpy(dtype=float)[members & (place == row)]
@@ -94,7 +94,7 @@ def _one(axes: Axes, values: Values, at: float, height: float, colour: str) -> N
         axes.plot([low, high], [at, at], color=INK, linewidth=1.6, solid_capstyle="butt")
         axes.plot([middle], [at], "o", color="white", markersize=4, markeredgecolor=INK, markeredgewidth=0.9)
     note = f"n = {values.size}" if values.size else "none"
-    axes.text(1.02, at, note, transform=axes.get_yaxis_transform(), va="center", fontsize=7, color=QUIET)
+    axes.text(1.02, at, note, transform=axes.get_yaxis_transform(), va="center", fontsize=8.5, color=QUIET)
 
 
 def _dress(axes: Axes, bins: int, left_out: int, x_label: str, y_label: str) -> None:
@@ -106,8 +106,8 @@ def _dress(axes: Axes, bins: int, left_out: int, x_label: str, y_label: str) -> 
     axes.tick_params(axis="y", length=0)
     axes.hlines(np.arange(bins - 1) + 0.5, 0, 1, color=QUIET, linewidth=0.3, linestyle=":")
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=3, fontsize=8, handlelength=1, columnspacing=1)
+        axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=3, fontsize=9, handlelength=1, columnspacing=1)
     if left_out:
         rows = "1 row" if left_out == 1 else f"{left_out} rows"
         axes.annotate(f"{rows} without a number left out", (1, 1), xycoords="axes fraction", ha="right",
-                      fontsize=7, color=QUIET)  # fmt: skip
+                      fontsize=8.5, color=QUIET)  # fmt: skip

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
+import pandas as pd
+
 from whence.core.errors import BadData
 
 
@@ -45,6 +47,8 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(inner) for inner in (sorted(value, key=str) if isinstance(value, (set, frozenset)) else value)]
+    if value is pd.NA:
+        return None
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value if value is None or isinstance(value, (str, bool, int)) else str(value)

@@ -1,0 +1,89 @@
+"""One answer in plain words from the verdicts at hand, never saying more than was tested."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from whence.results.verdict import QUESTIONS, Verdict
+
+MATTERS, ASKABLE, FAITHFUL, TESTED, EXCLUSIVE, PLAUSIBLE = QUESTIONS
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A word, a sentence, and which questions were asked for it."""
+
+    word: Literal["yes", "no", "undecided", "not asked"]
+    sentence: str
+    rests_on: str
+
+
+def answer(verdicts: Mapping[int, Verdict]) -> Answer:
+    """Is this attention an explanation? *Yes* asks that attention matters and is faithful, and that nothing speaks
+    against; *no* asks for one of these two to be *no*; all else is undecided.
+    """
+    word, sentence = _decided({number: verdict.answer for number, verdict in verdicts.items()})
+    return Answer(word, sentence, _rests_on(verdicts))
+
+
+def _decided(said: Mapping[int, str]) -> tuple[Literal["yes", "no", "undecided", "not asked"], str]:
+    """The rules, in order: the first that fits decides."""
+    if not set(said) - {PLAUSIBLE}:
+        return "not asked", "No question that could decide this was asked."
+    if said.get(MATTERS) == "no":
+        return "no", "The predictions hardly depend on where the model attends, so attention cannot be their reason."
+    if said.get(ASKABLE) == "no":
+        return (
+            "undecided",
+            "On this model the question cannot be asked well: its attention does not stand for its input.",
+        )
+    if said.get(TESTED) == "no":
+        return "undecided", "The tests failed on cases with a known answer, so what they say here cannot be trusted."
+    if said.get(FAITHFUL) == "no":
+        return "no", "Where the model attends is not what its predictions rest on."
+    if said.get(FAITHFUL) == "yes" and said.get(MATTERS) == "yes":
+        return _in_favour(said)
+    return "undecided", _open(said)
+
+
+def _in_favour(said: Mapping[int, str]) -> tuple[Literal["yes", "undecided"], str]:
+    """Attention matters and is faithful: what could still speak against it."""
+    if said.get(EXCLUSIVE) == "no":
+        return "undecided", "Attention matters and is faithful, but quite other attention would have served as well."
+    unsure = [number for number in (ASKABLE, TESTED, EXCLUSIVE) if said.get(number) == "undecided"]
+    if unsure:
+        return "undecided", f"Attention matters and is faithful, but {_listed(unsure)} stayed undecided."
+    return "yes", "The predictions depend on where the model attends, and it attends to what they rest on."
+
+
+def _open(said: Mapping[int, str]) -> str:
+    """Why neither yes nor no can be said."""
+    if said.get(MATTERS) == "yes" and FAITHFUL not in said:
+        return (
+            "The predictions depend on where the model attends. An explanation needs more: whether the words attended "
+            "to are those that count (question 3) was not asked."
+        )
+    if MATTERS not in said:
+        return "Whether attention matters at all (question 1) was not asked."
+    if said[MATTERS] == "undecided":
+        return "The evidence does not show whether the predictions depend on where the model attends."
+    return "The evidence does not show whether the model attends to what its predictions rest on."
+
+
+def _rests_on(verdicts: Mapping[int, Verdict]) -> str:
+    """Which questions were asked, which were not, and that being plausible is another matter."""
+    asked = [number for number in QUESTIONS if number in verdicts]
+    rest = [number for number in QUESTIONS if number not in verdicts]
+    if not asked:
+        return "None of the six questions was asked."
+    said = f"Asked: {_listed(asked)}." + (f" Not asked: {_listed(rest)}." if rest else "")
+    aside = " Question 6, whether people find it plausible, does not count for this answer."
+    return said + (aside if PLAUSIBLE in verdicts else "")
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    """'question 3', 'questions 1, 3 and 4'."""
+    words = [str(number) for number in numbers]
+    if len(words) == 1:
+        return f"question {words[0]}"
+    return f"questions {', '.join(words[:-1])} and {words[-1]}"

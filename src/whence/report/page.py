@@ -1,0 +1,102 @@
+"""Verdicts, figures and manifests become one HTML page that stands alone: no network, no script."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from whence.report.answer import answer
+from whence.report.parts import AuditPage, Part, Table
+from whence.report.pictures import checked, too_many
+from whence.results.errors import CannotSave
+from whence.results.numbers import effect_in_words, number
+from whence.results.plain import plain
+from whence.results.verdict import QUESTIONS
+
+LARGEST = 5_000_000  # bytes of a page
+ROWS = 40  # rows of a table shown
+LETTERS = 500_000  # letters of all manifests shown, no more than a twentieth of them for one
+CELL = 300  # letters of a cell shown
+
+
+def build(audit: AuditPage, largest: int = LARGEST) -> str:
+    """The page as HTML. Where it would be larger than `largest` bytes, its largest figures make room for a note."""
+    html = _rendered(audit, frozenset())
+    excess = len(html.encode()) - largest
+    if excess > 0:
+        html = _rendered(audit, frozenset(too_many(audit, excess)))
+    return html
+
+
+def write(path: str | Path, html: str) -> Path:
+    """Write the page whole or not at all: beside its place, then renamed."""
+    path = Path(path)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(html, encoding="utf-8", newline="\n")
+        beside.replace(path)
+    except OSError as error:
+        raise CannotSave(
+            f"could not write the report {path}: {error.strerror or error}. Make room or allow writing, or choose "
+            f"another place, and run again"
+        ) from error
+    finally:
+        if beside.is_file():
+            beside.unlink()
+    return path
+
+
+def _rendered(audit: AuditPage, left_out: frozenset[tuple[int, int, int]]) -> str:
+    """Autoescape is on for every template; only figures, checked, go in as they are."""
+    templates = PackageLoader("whence.report")
+    environment = Environment(loader=templates, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters |= {"words": effect_in_words, "cell": _cell, "manifest": _manifest, "head": _head}
+    parts = [
+        {"part": part, "answer": answer(part.verdicts), "figures": _figures(number, part, left_out)}
+        for number, part in enumerate(audit.parts)
+    ]
+    manifests = sum(len(part.results) for part in audit.parts)
+    page = environment.get_template("report.html")
+    return page.render(audit=audit, parts=parts, questions=QUESTIONS, shown=ROWS, manifests=manifests)
+
+
+def _figures(
+    part_number: int, part: Part, left_out: frozenset[tuple[int, int, int]]
+) -> dict[int, list[tuple[str, Markup | None]]]:
+    """Of each question, captions with pictures; None for one that was left out."""
+    return {
+        question: [
+            (caption, None if place in left_out else Markup(checked(svg, "-".join(map(str, ("p", *place))))))
+            for place, (caption, svg) in (
+                ((part_number, question, count), figure) for count, figure in enumerate(figures)
+            )
+        ]
+        for question, figures in part.figures.items()
+    }
+
+
+def _head(table: Table) -> list[Any]:
+    """The rows that are shown."""
+    return list(table.rows)[:ROWS]
+
+
+def _cell(value: Any) -> str:
+    """A cell of a table: floats in three digits, what is missing as a dash."""
+    value = plain(value)
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = number(value, (value / 10,)) if isinstance(value, float) else str(value)
+    return text if len(text) <= CELL else f"{text[:CELL]}…"
+
+
+def _manifest(manifest: Mapping[str, Any], of: int) -> str:
+    """One of so many manifests, for reading; cut where it is very long."""
+    text, longest = json.dumps(plain(manifest), indent=2, ensure_ascii=False), LETTERS // max(of, 20)
+    return text if len(text) <= longest else f"{text[:longest]}\n… cut here; the whole is in manifest.json"

@@ -1,0 +1,44 @@
+"""What a page is made of: plain values, nothing that computes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from whence.results.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Table:
+    """A small table beside a question. Only its first rows are shown; the whole lies in the results."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One audited model on one corpus. Verdicts, figures and tables go by the number of their question.
+
+    A figure is a caption and an SVG made by `whence.figures`. `how` says of a question not asked how to ask it.
+    `results` are the manifests of the results that the verdicts rest on.
+    """
+
+    name: str
+    about: str
+    verdicts: Mapping[int, Verdict]
+    figures: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    tables: Mapping[int, Sequence[Table]] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    results: Sequence[Mapping[str, Any]] = ()
+    how: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AuditPage:
+    """A whole report: its parts, the command that made it and when."""
+
+    title: str
+    parts: Sequence[Part]
+    command: str = ""
+    made: str = ""
