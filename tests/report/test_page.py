@@ -5,12 +5,14 @@ import sys
 import textwrap
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 
 from whence.core.errors import BadData
 from whence.figures.intervals import intervals
 from whence.figures.style import as_svg
 from whence.figures.tokens import as_svg as tokens_svg
+from whence.figures.violins import violins
 from whence.report.page import build, write
 from whence.report.parts import AuditPage, Part, Table
 from whence.results.errors import CannotSave
@@ -92,6 +94,16 @@ def test_every_users_string_is_escaped():
     assert "img" not in seen.tags
     assert not [name for _, name, _ in seen.attributes if name.startswith("on")]
     assert seen.text.count(EVIL) > 15
+
+
+def test_characters_that_xml_or_utf8_cannot_hold_do_no_harm():
+    odd = "\x00\x1b\ud800_odd"
+    data = pd.DataFrame({"w": [0.1, 0.2] * 8, "t": [0.1, 0.3] * 8, "label": ["\x1b_a", "_b"] * 8})
+    violin = as_svg(violins(data, "w", "t", "label", x_label=odd))
+    html = build(page(odd, figures={1: [(odd, picture(odd)), (odd, tokens_svg([odd], {odd: [0.5]})), (odd, violin)]}))
+    html.encode()
+    assert ">_b</text>" in html
+    assert "‹U+001B›" in html
 
 
 def test_the_page_stands_alone():

@@ -55,6 +55,16 @@ def test_missing_numbers_and_texts_may_be():
     assert table["label"].isna().tolist() == [True, False]
 
 
+def test_what_pandas_calls_missing_is_missing():
+    labels = pd.Series(["a", None], dtype="string")
+    table = COLUMNS.table({"example": [0, 1], "label": labels, "weight": [1, pd.NA], "right": [True, False]})
+    assert table.isna().sum().tolist() == [0, 1, 1, 0]
+
+
+def test_half_a_surrogate_pair_is_replaced():
+    assert COLUMNS.table([row(label="a\ud800é\U0001f600")])["label"].tolist() == ["a\ufffdé\U0001f600"]
+
+
 def test_missing_and_unknown_names_are_named():
     with pytest.raises(BadData, match=r"row 1 lacks weight and has unknown wieght; .* example, label, weight, right"):
         COLUMNS.table([row(), {"example": 0, "label": "a", "wieght": 1.0, "right": True}])

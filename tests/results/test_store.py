@@ -106,6 +106,11 @@ def test_manifests_with_arrays_and_nan_are_saved(store):
     assert got == {"mean": 0.5, "shape": [1, 2], "bad": None, "path": "a", "set": [1, 2], "identity": IDENTITY}
 
 
+def test_half_a_surrogate_pair_in_a_manifest_comes_back(store):
+    folder = store.put(Result("x", result().table, {"notes": ["a\ud800"]}), IDENTITY)
+    assert store.load(folder).manifest["notes"] == ["a\ud800"]
+
+
 @pytest.mark.parametrize("name", ["../up", "", ".hidden", "a/b"])
 def test_names_that_leave_the_folder_are_refused(store, name):
     with pytest.raises(BadData, match="rename it"):

@@ -8,11 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from whence.core.errors import BadData
+from whence.figures.shades import visible
 from whence.figures.style import INK, PALE, PALETTE, QUIET, canvas, house
 from whence.results.numbers import number
 from whence.results.verdict import Effect
 
-LINE = 54  # letters that fit into a line of the figure
+LINE = 66  # letters that fit into a line of the figure
 STRIP = 0.2  # inches: the height of a band
 
 
@@ -32,7 +33,7 @@ def intervals(effects: Sequence[Effect], x_label: str | None = None) -> Figure:
         for effect, title, height in reversed(list(zip(effects, titles, heights, strict=True))):
             _row(axes, effect, title, bottom)
             bottom += height
-        _dress(axes, effects, bottom, x_label or units[0])
+        _dress(axes, effects, bottom, visible(x_label or units[0]))
     return figure
 
 
@@ -42,7 +43,7 @@ def _title(effect: Effect) -> list[str]:
     value, low, high = (number(part, spread) for part in (effect.value, effect.low, effect.high))
     numbers = f"{value} ({low} to {high})" if math.isfinite(effect.value) else "could not be measured"
     unbroken = numbers.replace(" ", "\N{NO-BREAK SPACE}")
-    return textwrap.wrap(f"{effect.name}: {unbroken}", LINE) or [numbers]
+    return textwrap.wrap(f"{visible(effect.name)}: {unbroken}", LINE) or [numbers]
 
 
 def _row(axes: Axes, effect: Effect, title: list[str], bottom: float) -> None:

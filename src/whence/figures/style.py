@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -18,7 +19,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 INK, QUIET, PALE = "#222222", "#6b6b6b", "#ececec"
 WIDTH = 4.6  # inches: at the width of a phone, ten points are about ten pixels
 
-_HOUSE = {
+_HOUSE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 10.0,

@@ -22,7 +22,7 @@ def as_svg(tokens: Sequence[str], scores: Scores, width: int = 420) -> str:
             parts.append(f'<text x="4" y="{top + 10:g}" font-size="11" fill="#555">{escape(short)}</text>')
             top += 15
         placed = list(_placed(line, width))
-        parts += [_drawn(x, top + y, *what) for x, y, *what in placed]
+        parts += [_drawn(x, top + y, token, shade, score) for x, y, token, shade, score in placed]
         top += ROW + max((y for _, y, *_ in placed), default=0.0) + 12
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {top:g}" width="{width}" height="{top:g}"'
     ground = f'<rect width="{width}" height="{top:g}" fill="#fff"/>'

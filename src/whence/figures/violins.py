@@ -1,5 +1,6 @@
 """How much predictions move, by how peaked attention is: violins, as in Jain & Wallace 2019, Figure 7."""
 
+import textwrap
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -8,8 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from whence.core.errors import BadData
+from whence.figures.shades import visible
 from whence.figures.style import INK, PALETTE, QUIET, canvas, house
 
 FEW = 8  # with fewer points than this, the points themselves are shown
@@ -36,13 +39,13 @@ def violins(
     groups = _groups(known, colour)
     with house():
         figure, axes = canvas(height=0.9 + bins * max(0.5, 0.26 * len(groups)))
-        for number, (name, members) in enumerate(groups.items()):
+        for number, members in enumerate(groups.values()):
             for row in range(bins):
                 values = known[y].to_numpy(dtype=float)[members & (place == row)]
                 _one(axes, values, _at(row, number, len(groups)), 0.8 / len(groups), PALETTE[number])
-            if len(groups) > 1:
-                axes.plot([], [], color=PALETTE[number], linewidth=5, alpha=0.6, label=name)
-        _dress(axes, bins, len(table) - len(known), x_label, y_label)
+        if len(groups) > 1:
+            _legend(axes, list(groups))
+        _dress(axes, bins, len(table) - len(known), visible(x_label), visible(y_label))
     return figure
 
 
@@ -97,16 +100,22 @@ def _one(axes: Axes, values: Values, at: float, height: float, colour: str) -> N
     axes.text(1.02, at, note, transform=axes.get_yaxis_transform(), va="center", fontsize=8.5, color=QUIET)
 
 
+def _legend(axes: Axes, names: Sequence[str]) -> None:
+    """The labels and their colours above the axes, in as many columns as fit."""
+    shown = [textwrap.shorten(visible(name), 40, placeholder="…") or "(empty)" for name in names]
+    marks = [Patch(color=PALETTE[number], alpha=0.6) for number in range(len(names))]
+    columns = max(1, min(3, 52 // (max(map(len, shown)) + 6)))
+    axes.legend(marks, shown, loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=columns, fontsize=9, handlelength=1)
+
+
 def _dress(axes: Axes, bins: int, left_out: int, x_label: str, y_label: str) -> None:
-    """Limits, ticks, labels and legend."""
+    """Limits, ticks and labels."""
     edges = [f"{edge:g}".replace("0.", ".") for edge in np.linspace(0, 1, bins + 1).round(3)]
     names = [f"{low} – {high}" for low, high in pairwise(edges)]
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.55, bins - 0.45), xlabel=y_label, ylabel=x_label)
     axes.set_yticks(range(bins), names)
     axes.tick_params(axis="y", length=0)
     axes.hlines(np.arange(bins - 1) + 0.5, 0, 1, color=QUIET, linewidth=0.3, linestyle=":")
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=3, fontsize=9, handlelength=1, columnspacing=1)
     if left_out:
         rows = "1 row" if left_out == 1 else f"{left_out} rows"
         axes.annotate(f"{rows} without a number left out", (1, 1), xycoords="axes fraction", ha="right",

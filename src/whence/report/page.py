@@ -62,7 +62,8 @@ def _rendered(audit: AuditPage, left_out: frozenset[tuple[int, int, int]]) -> st
     ]
     manifests = sum(len(part.results) for part in audit.parts)
     page = environment.get_template("report.html")
-    return page.render(audit=audit, parts=parts, questions=QUESTIONS, shown=ROWS, manifests=manifests)
+    html = page.render(audit=audit, parts=parts, questions=QUESTIONS, shown=ROWS, manifests=manifests)
+    return html.encode("utf-8", "replace").decode()  # half a surrogate pair in a user's text could not be saved
 
 
 def _figures(

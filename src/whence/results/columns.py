@@ -82,7 +82,7 @@ def _holder(values: Any) -> Any:
 
 def _cast(name: str, kind: type, values: Sequence[Any]) -> pd.Series:
     """The values as int64, float64, bool or text; refused where that would change or lose one."""
-    plain = [value.item() if getattr(value, "shape", None) == () else value for value in values]
+    plain = [_plain(kind, value) for value in values]
     for number, value in enumerate(plain):
         if not _fits(kind, value):
             raise BadData(
@@ -92,6 +92,16 @@ def _cast(name: str, kind: type, values: Sequence[Any]) -> pd.Series:
         return pd.Series(plain, dtype=pd.StringDtype(), name=name)
     missing = [float("nan") if value is None else value for value in plain] if kind is float else plain
     return pd.Series(np.array(missing, dtype={int: np.int64, float: np.float64, bool: np.bool_}[kind]), name=name)
+
+
+def _plain(kind: type, value: Any) -> Any:
+    """A Python value; what pandas calls missing is None, and half a surrogate pair, which no file can hold, is �."""
+    value = value.item() if getattr(value, "shape", None) == () else value
+    if value is pd.NA or (kind is str and isinstance(value, float) and value != value):
+        return None
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return value
 
 
 def _fits(kind: type, value: Any) -> bool:

@@ -102,7 +102,7 @@ def _files(result: Result, identity: Mapping[str, Any]) -> dict[str, bytes]:
     about = {"sha256": hashlib.sha256(table).hexdigest(), "rows": len(result.table)}
     own = {"experiment": result.experiment, "identity": identity, "table": about}
     manifest = json.dumps(plain({**own, **result.manifest, **own}), indent=1, ensure_ascii=False, allow_nan=False)
-    return {TABLE: table, MANIFEST: manifest.encode()}
+    return {TABLE: table, MANIFEST: manifest.encode("utf-8", "backslashreplace")}
 
 
 def _write_whole(folder: Path, files: Mapping[str, bytes]) -> None:
