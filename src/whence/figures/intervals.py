@@ -2,6 +2,7 @@
 
 import math
 import textwrap
+import unicodedata
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
@@ -13,7 +14,7 @@ from whence.figures.style import INK, PALE, PALETTE, QUIET, canvas, house
 from whence.results.numbers import number
 from whence.results.verdict import Effect
 
-LINE = 66  # letters that fit into a line of the figure
+LINE = 62  # letters that fit into a line of the figure
 STRIP = 0.2  # inches: the height of a band
 
 
@@ -42,8 +43,14 @@ def _title(effect: Effect) -> list[str]:
     spread = (effect.smallest, effect.high - effect.low)
     value, low, high = (number(part, spread) for part in (effect.value, effect.low, effect.high))
     numbers = f"{value} ({low} to {high})" if math.isfinite(effect.value) else "could not be measured"
+    name = visible(effect.name)
     unbroken = numbers.replace(" ", "\N{NO-BREAK SPACE}")
-    return textwrap.wrap(f"{visible(effect.name)}: {unbroken}", LINE) or [numbers]
+    return textwrap.wrap(f"{name}: {unbroken}", LINE // 2 if _wide(name) else LINE) or [numbers]
+
+
+def _wide(text: str) -> bool:
+    """Whether letters take twice the usual width, as Chinese ones do."""
+    return any(unicodedata.east_asian_width(letter) in "WF" for letter in text)
 
 
 def _row(axes: Axes, effect: Effect, title: list[str], bottom: float) -> None:

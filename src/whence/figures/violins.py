@@ -1,6 +1,5 @@
 """How much predictions move, by how peaked attention is: violins, as in Jain & Wallace 2019, Figure 7."""
 
-import textwrap
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -102,10 +101,15 @@ def _one(axes: Axes, values: Values, at: float, height: float, colour: str) -> N
 
 def _legend(axes: Axes, names: Sequence[str]) -> None:
     """The labels and their colours above the axes, in as many columns as fit."""
-    shown = [textwrap.shorten(visible(name), 40, placeholder="…") or "(empty)" for name in names]
+    shown = [_short(visible(name)) or "(empty)" for name in names]
     marks = [Patch(color=PALETTE[number], alpha=0.6) for number in range(len(names))]
     columns = max(1, min(3, 52 // (max(map(len, shown)) + 6)))
     axes.legend(marks, shown, loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=columns, fontsize=9, handlelength=1)
+
+
+def _short(name: str) -> str:
+    """A long name without its middle: classes often differ at the end."""
+    return name if len(name) <= 40 else f"{name[:22]}…{name[-17:]}"
 
 
 def _dress(axes: Axes, bins: int, left_out: int, x_label: str, y_label: str) -> None:

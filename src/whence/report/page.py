@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from whence.report.answer import answer
 from whence.report.parts import AuditPage, Part, Table
-from whence.report.pictures import checked, too_many
+from whence.report.pictures import checked, places, too_many
 from whence.results.errors import CannotSave
 from whence.results.numbers import effect_in_words, number
 from whence.results.plain import plain
@@ -25,11 +25,15 @@ CELL = 300  # letters of a cell shown
 
 def build(audit: AuditPage, largest: int = LARGEST) -> str:
     """The page as HTML. Where it would be larger than `largest` bytes, its largest figures make room for a note."""
-    html = _rendered(audit, frozenset())
-    excess = len(html.encode()) - largest
-    if excess > 0:
-        html = _rendered(audit, frozenset(too_many(audit, excess)))
-    return html
+    sizes = dict(places(audit))
+    excess = sum(sizes.values()) - largest
+    while True:
+        left_out = frozenset(too_many(audit, excess))
+        html = _rendered(audit, left_out)
+        over = len(html.encode()) - largest
+        if over <= 0 or len(left_out) == len(sizes):
+            return html
+        excess = over + sum(sizes[place] for place in left_out)
 
 
 def write(path: str | Path, html: str) -> Path:
