@@ -4,29 +4,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from whence.core.attending import attending, sites
-    from whence.core.overrides import (
-        from_logits,
-        imposed,
-        permuted,
-        random,
-        scaled,
-        temperature,
-        uniform,
-        without,
-    )  # fmt: skip
-    from whence.core.replay import Replay
-    from whence.core.site import AttentionSite
-    from whence.core.streaming import HeadProduct, Rollout, Summary
-    from whence.models.huggingface import adopt, release
+    from whence.api import audit as audit
+    from whence.api import explain as explain
+    from whence.api import load as load
+    from whence.api import run as run
+    from whence.core.attending import attending as attending
+    from whence.core.attending import sites as sites
+    from whence.core.overrides import from_logits as from_logits
+    from whence.core.overrides import imposed as imposed
+    from whence.core.overrides import permuted as permuted
+    from whence.core.overrides import random as random
+    from whence.core.overrides import scaled as scaled
+    from whence.core.overrides import temperature as temperature
+    from whence.core.overrides import uniform as uniform
+    from whence.core.overrides import without as without
+    from whence.core.replay import Replay as Replay
+    from whence.core.streaming import HeadProduct as HeadProduct
+    from whence.core.streaming import Rollout as Rollout
+    from whence.core.streaming import Summary as Summary
+    from whence.models.huggingface import adopt as adopt
+    from whence.models.huggingface import release as release
 
 _WINDOW = {
+    "whence.api": ("audit", "explain", "load", "run"),
     "whence.core.attending": ("attending", "sites"),
     "whence.core.overrides": (
         "from_logits", "imposed", "permuted", "random", "scaled", "temperature", "uniform", "without",
     ),
     "whence.core.replay": ("Replay",),
-    "whence.core.site": ("AttentionSite",),
     "whence.core.streaming": ("HeadProduct", "Rollout", "Summary"),
     "whence.models.huggingface": ("adopt", "release"),
 }  # fmt: skip

@@ -12,9 +12,9 @@ from whence.core.errors import BadData
 class Example:
     """One text, or a pair of texts, with what is to be predicted from it.
 
-    `words` and `pair_words` are there where the corpus comes in words, and then `text` and `pair` are those words joined
-    by spaces. `pair` is the second text: the question asked of a story, the hypothesis for a premise. What is predicted
-    is a `label`, or `tags` (one for each word), or a `target` text. `rationale` says of each word of `words` whether it
+    `words` and `pair_words` are there where the corpus comes in words; `text` and `pair` are then those words joined by
+    spaces. `pair` is the second text: the question asked of a story, the hypothesis for a premise. What is predicted is
+    a `label`, or `tags` (one for each word), or a `target` text. `rationale` says of each word of `words` whether it
     truly decides the label, where that is known.
     """
 

@@ -66,19 +66,20 @@ def manifest_now(
     columns: Columns,
     seed: int | None = None,
     corpus: Mapping[str, Any] | None = None,
-    subject: str = "",
+    subject: Mapping[str, Any] | None = None,
     seconds: float | None = None,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """How a result was made, with what stands installed here and the time and command of now.
 
-    `corpus` says name, checksum and n. Versions are read from what is installed, nothing is imported for it.
+    `corpus` says name, split, n and checksum, `subject` what was looked at. Versions are read from what is installed,
+    nothing is imported for it.
     """
     return {
         "config": dict(config),
         "seed": seed,
         "corpus": dict(corpus or {}),
-        "subject": subject,
+        "subject": dict(subject or {}),
         "seconds": seconds,
         "row": columns.what,
         "columns": columns.meanings,

@@ -1,0 +1,68 @@
+"""The verbs, for Python and notebooks: `load`, `explain`, `run`, `audit`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from whence.audit.auditing import audit as run_audit
+from whence.audit.paging import answers
+from whence.audit.settings import Settings
+from whence.experiments import experiment
+from whence.experiments._running import perform
+from whence.explaining import USUAL, Explanation, explain_text
+from whence.models.subject import Subject, load
+from whence.models.targets import Measure
+from whence.options import checked
+from whence.results.result import Result
+from whence.results.store import Store
+from whence.results.verdict import QUESTIONS, Verdict
+
+__all__ = ["Audit", "audit", "explain", "load", "run"]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """A finished audit: its verdicts by part and question, and where its report is."""
+
+    report: Path
+    verdicts: dict[str, dict[int, Verdict]]
+
+    def __repr__(self) -> str:
+        lines = [
+            f"{part}: {QUESTIONS[number]} {verdict.answer.upper()}. {verdict.sentence}"
+            for part, found in self.verdicts.items()
+            for number, verdict in found.items()
+        ]
+        return "\n".join([*lines, f"report: {self.report}"])
+
+    def _repr_html_(self) -> str:
+        return self.report.read_text(encoding="utf-8")
+
+
+def audit(model: str | None = None, data: str | None = None, *, quiet: bool = True, **options: Any) -> Audit:
+    """Audit a model on a corpus or table; without either, the embedded ones. `options` are those of `whence audit`."""
+    settings = checked(Settings, {"model": model, "data": data, **options})
+    report = run_audit(settings, quiet=quiet, say=(lambda _: None) if quiet else print)
+    return Audit(report, answers(settings.out))
+
+
+def run(
+    name: str, model: str, data: str, *, out: str | Path | None = None, quiet: bool = True, **options: Any
+) -> Result:
+    """Run one experiment. With `out`, its result is saved there, and taken from there if it was run before."""
+    config = checked(experiment(name).Config, {"model": str(model), "data": str(data), **options})
+    return perform(name, config, None if out is None else Store(out), quiet=quiet)
+
+
+def explain(
+    model: Subject | str | Path,
+    text: str,
+    pair: str | None = None,
+    *,
+    methods: tuple[str, ...] | list[str] = USUAL,
+    measure: Measure = "probability",
+    **options: dict[str, Any],
+) -> Explanation:
+    """Score the tokens of a text by several methods; `raw_attention={"layer": 3}` passes options to one of them."""
+    subject = model if isinstance(model, Subject) else load(model)
+    return explain_text(subject, text, pair, tuple(methods), measure, options)

@@ -1,0 +1,137 @@
+"""Running an audit: prepare, plan, run step by step, and write the report. What is finished stays finished."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from whence.audit.embedded import TRAININGS
+from whence.audit.paging import ABOUT, RECORD, write_report
+from whence.audit.plan import Plan, make_plan
+from whence.audit.settings import Settings
+from whence.core.errors import BadConfig
+from whence.data.catalogue import load as load_corpus
+from whence.data.examples import Corpus
+from whence.experiments import experiment
+from whence.experiments._running import perform
+from whence.models.subject import Subject, load
+from whence.models.training import recorded, train, training_seconds
+from whence.results.saving import saving, write_json
+from whence.results.store import Store
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """One model on one corpus, ready to be audited."""
+
+    name: str
+    model: str
+    data: str
+    subject: Subject
+    corpus: Corpus
+    split: str
+    plan: Plan
+
+
+def audit(settings: Settings, *, quiet: bool = False, say: Say = print) -> Path:
+    """Audit a model on a corpus, and return the path of the report.
+
+    Every finished experiment is on disk before the next begins. An audit that was cut off is taken up where it was by
+    running it again.
+    """
+    with saving(settings.out):
+        settings.out.mkdir(parents=True, exist_ok=True)
+    store = Store(settings.out)
+    parts = [prepared(settings, store, model, data, quiet, say) for model, data in subjects(settings)]
+    seconds = sum(part.plan.seconds for part in parts)
+    say(f"The plan: {told(parts)}; about {minutes(seconds)} of the {settings.minutes:g} minutes there are.")
+    for part in parts:
+        for note in (*part.corpus.notes, *part.plan.left_out):
+            say(f"  {part.name}: {note}")
+    record: dict[str, Any] = {"settings": settings.model_dump(mode="json"), "parts": []}
+    for part in parts:
+        started = time.perf_counter()
+        results = [
+            run_step(part, step_number, settings, store, quiet, say) for step_number in range(len(part.plan.steps))
+        ]
+        about = ABOUT.format(model=part.subject.name, task=part.subject.task.about, corpus=part.corpus.name,
+                             split=part.split, n=len(part.corpus[part.split]))  # fmt: skip
+        record["parts"].append({"name": part.name, "about": about, "results": results, "left_out": part.plan.left_out,
+                                "seconds": round(time.perf_counter() - started, 1)})  # fmt: skip
+    with saving(settings.out):
+        write_json(settings.out / RECORD, record)
+    return write_report(settings.out)
+
+
+def subjects(settings: Settings) -> list[tuple[str | None, str]]:
+    """Which model on which data; without either, the two embedded ones."""
+    if settings.model is not None and settings.data is None:
+        raise BadConfig(
+            f"the model {settings.model} came without data; expected a table or a corpus after it (`whence data list`)"
+        )
+    if settings.model is not None and settings.data is not None:
+        return [(settings.model, settings.data)]
+    return [(None, name) for name in TRAININGS]
+
+
+def prepared(settings: Settings, store: Store, model: str | None, data: str, quiet: bool, say: Say) -> Prepared:
+    """The corpus read, the model loaded (or trained, where it is one of ours), and the plan made or found again."""
+    corpus = load_corpus(data, data_dir=settings.data_dir, columns=settings.columns)
+    if model is None:
+        folder = store.root / "models" / f"{data}-{corpus.checksum[:8]}"
+        say(f"A small model is trained on {data} ({len(corpus['train'])} examples), or found in {folder}.")
+        train(TRAININGS[data], folder, corpus=corpus, quiet=quiet)
+        model = str(folder)
+    subject = load(
+        model, settings.task, device=settings.device, dtype=settings.dtype, trust_remote_code=settings.trust_remote_code
+    )
+    split = settings.split or ("test" if "test" in corpus.splits else next(iter(corpus.splits)))
+    examples = corpus[split]
+    key = store.key({"subject": subject.fingerprint, "corpus": corpus.checksum, "split": split, "grain": settings.grain,
+                     "specials": settings.specials, "minutes": settings.minutes, "seed": settings.seed})  # fmt: skip
+    saved = store.root / "plans" / f"{key}.json"
+    if saved.exists():
+        plan = Plan.from_dict(json.loads(saved.read_text()))
+    else:
+        labelled = all(getattr(example, subject.task.needs) is not None for example in examples)
+        again = recorded(Path(model)) is not None and {"train", "dev"} <= set(corpus.splits)
+        share = 60 * settings.minutes / len(subjects(settings))
+        plan = make_plan(subject, examples, share, grain=settings.grain, labelled=labelled,
+                         training_seconds=training_seconds(Path(model)) if again else None)  # fmt: skip
+        with saving(store.root):
+            saved.parent.mkdir(exist_ok=True)
+            write_json(saved, plan.as_dict())
+    return Prepared(
+        f"{Path(model).name} on {data}" if settings.model else data, model, data, subject, corpus, split, plan
+    )
+
+
+def run_step(part: Prepared, number: int, settings: Settings, store: Store, quiet: bool, say: Say) -> str:
+    """One experiment of the plan; the folder of its result, relative to the audit's."""
+    step = part.plan.steps[number]
+    say(f"{part.name}: {step.experiment}, {step.why} (about {minutes(step.seconds)})")
+    options = {name: value for name, value in step.options.items() if value is not None}
+    config = experiment(step.experiment).Config(
+        model=part.model, data=part.data, columns=settings.columns, split=part.split, task=settings.task,
+        data_dir=settings.data_dir, device=settings.device, dtype=settings.dtype, batch_size=settings.batch_size,
+        trust_remote_code=settings.trust_remote_code, seed=settings.seed, specials=settings.specials, **options,
+    )  # fmt: skip
+    result = perform(step.experiment, config, store, subject=part.subject, corpus=part.corpus, quiet=quiet)
+    return str(store.folder(step.experiment, result.manifest["identity"]).relative_to(store.root))
+
+
+def told(parts: list[Prepared]) -> str:
+    """The plan in words."""
+    steps = [f"{step.experiment} of {step.options.get('limit') or len(part.corpus[part.split])} examples"
+             + (f" with {step.options['retrain']} seeds trained again" if step.options.get("retrain") else "")
+             + (f" ({part.name})" if len(parts) > 1 else "") for part in parts for step in part.plan.steps]  # fmt: skip
+    return ", ".join(steps)
+
+
+def minutes(seconds: float) -> str:
+    """A time in words."""
+    return f"{max(seconds, 1):.0f} seconds" if seconds < 90 else f"{seconds / 60:.0f} minutes"

@@ -1,0 +1,92 @@
+"""From an audit's folder to its report. Needs the saved tables alone: no model, no torch."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from whence.audit.rules import verdicts
+from whence.core.errors import BadData
+from whence.experiments import experiment
+from whence.figures.style import as_svg, save
+from whence.report.page import build, write
+from whence.report.parts import AuditPage, Part, Table
+from whence.results.result import Result
+from whence.results.saving import saving
+from whence.results.store import Store
+from whence.results.verdict import Verdict
+
+RECORD = "audit.json"
+REPORT = "report.html"
+ABOUT = "{model}, which gives {task}, on {corpus} ({n} examples in its split {split})."
+CAPTIONS = {
+    "ablation": "Accuracy that is lost when attention is replaced. The grey band is too little to be of interest.",
+    "permutation": "How far predictions move when attention is shuffled, by how sharp the attention was. Left: hardly.",
+}
+
+
+def write_report(folder: Path) -> Path:
+    """Write report.html and the figures from what an audit saved; the path of the report."""
+    record = read_record(folder)
+    store = Store(folder)
+    parts, command, made = [], "", ""
+    for saved in record["parts"]:
+        results = [store.load(folder / place) for place in saved["results"]]
+        parts.append(part(saved, results, folder))
+        command, made = results[-1].manifest.get("command", ""), results[-1].manifest.get("made", "")
+    names = " and ".join(one.name for one in parts)
+    return write(folder / REPORT, build(AuditPage(f"Attention of {names}", parts, command, made)))
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """What the audit in a folder was asked and did."""
+    try:
+        return json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise BadData(
+            f"{folder} holds no finished audit (no {RECORD}); expected the folder that `whence audit --out` wrote. If"
+            " an audit was cut off, run it again: it goes on where it was"
+        ) from error
+    except ValueError as error:
+        raise BadData(f"{folder / RECORD} cannot be read ({error}); run the audit again") from error
+
+
+def part(saved: dict[str, Any], results: list[Result], folder: Path) -> Part:
+    """One model on one corpus, with its pictures drawn anew."""
+    pictures = []
+    for result in results:
+        figure = experiment(result.experiment).figure(result.table)
+        with saving(folder):
+            save(figure, folder / "figures" / f"{slug(saved['name'])}-{result.experiment}")
+        pictures.append((CAPTIONS.get(result.experiment, result.experiment), as_svg(figure)))
+    notes = [note for result in results for note in result.manifest.get("notes", [])]
+    return Part(
+        name=saved["name"],
+        about=saved["about"],
+        verdicts=verdicts(results),
+        figures={1: pictures},
+        tables={1: [summary(result) for result in results if result.experiment == "ablation"]},
+        notes=[*dict.fromkeys([*notes, *saved["left_out"]])],
+        results=[{"experiment": result.experiment, **result.manifest} for result in results],
+    )
+
+
+def summary(result: Result) -> Table:
+    """Accuracy with and without attention."""
+    rows = experiment("ablation").summary(result.table)
+    names = {"base": "accuracy %", "altered": "altered %", "change": "points", "when": "altered", "variant": "weights"}
+    return Table("Accuracy with the model's own attention, and with altered attention.",
+                 tuple(names.get(column, column) for column in rows.columns), rows.to_numpy().tolist())  # fmt: skip
+
+
+def slug(name: str) -> str:
+    """A name that can be a file's."""
+    return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)[:60]
+
+
+def answers(folder: Path) -> dict[str, dict[int, Verdict]]:
+    """The verdicts of a finished audit, by part and question."""
+    store = Store(folder)
+    return {
+        saved["name"]: verdicts([store.load(folder / place) for place in saved["results"]])
+        for saved in read_record(folder)["parts"]
+    }

@@ -1,0 +1,34 @@
+"""The rules that turn an audit's tables into verdicts. They need the tables alone, no model."""
+
+from dataclasses import replace
+
+from whence.experiments import experiment
+from whence.results.result import Result
+from whence.results.verdict import Verdict
+
+
+def verdicts(results: list[Result]) -> dict[int, Verdict]:
+    """The answers that these results give, by question."""
+    by_name = {result.experiment: result for result in results}
+    given = {}
+    matters = does_attention_matter(by_name)
+    if matters is not None:
+        given[1] = matters
+    return given
+
+
+def does_attention_matter(results: dict[str, Result]) -> Verdict | None:
+    """Question 1. The ablation decides, since a task may be done as well without attention although single predictions
+    move; where there are no right answers to count, the permutation does.
+    """
+    said = [experiment(name).verdict(results[name].table) for name in ("ablation", "permutation") if name in results]
+    if not said:
+        return None
+    return replace(
+        said[0],
+        sentence=" ".join(verdict.sentence for verdict in said),
+        effects=tuple(effect for verdict in said for effect in verdict.effects),
+        done=" ".join(verdict.done for verdict in said),
+        means=" ".join(dict.fromkeys(verdict.means for verdict in said)),
+        does_not_mean=" ".join(dict.fromkeys(verdict.does_not_mean for verdict in said)),
+    )

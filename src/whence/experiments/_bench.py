@@ -1,0 +1,123 @@
+"""The bench: a subject, some examples, and what experiments do with them again and again."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+from torch import Generator, Tensor
+from tqdm.auto import tqdm
+
+from whence.core.attending import attending
+from whence.core.errors import BadConfig
+from whence.core.overrides import Override
+from whence.core.replay import Replay
+from whence.core.seeds import stream
+from whence.data.examples import Corpus, Example
+from whence.experiments._places import Place
+from whence.models.batch import Batch
+from whence.models.fitting import scores
+from whence.models.subject import Subject, probabilities
+from whence.models.training import Training, train
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """`chosen` are the numbers of the examples in their split. `training` says how the subject was trained, if known;
+    `workshop` is the folder where models that are trained again are kept.
+    """
+
+    subject: Subject
+    examples: Sequence[Example]
+    chosen: Sequence[int]
+    seed: int = 0
+    batch_size: int = 32
+    quiet: bool = False
+    training: Training | None = None
+    corpus: Corpus | None = None
+    workshop: Path | None = None
+    name: str = ""
+    encoded: list[Batch] = field(default_factory=list)
+
+    def batches(self) -> Iterator[Batch]:
+        """The examples in batches of like length, with a progress bar."""
+        if not self.encoded:
+            self.encoded.extend(self.subject.batches(self.examples, self.batch_size))
+        yield from tqdm(self.encoded, desc=self.name, unit="batch", disable=self.quiet)
+
+    def first_batch(self) -> Batch:
+        """One small batch, to look at the model with."""
+        return self.subject.encode(self.examples[:1], [0])
+
+    def numbers(self, batch: Batch) -> list[int]:
+        """The numbers of a batch's examples in their split."""
+        return [int(self.chosen[i]) for i in batch.examples.tolist()]
+
+    def labels(self, batch: Batch) -> list[str]:
+        """The label of each example of a batch; empty where there is not one for the text."""
+        return [self.examples[i].label or "" for i in batch.examples.tolist()]
+
+    def all_labels(self) -> list[str]:
+        """The label of every example, in their order."""
+        return [example.label or "" for example in self.examples]
+
+    def stream(self, name: str) -> Generator:
+        """Random numbers for one purpose."""
+        return stream(self.seed, name)
+
+    @torch.no_grad()
+    def altered(
+        self, batch: Batch, rules: Mapping[str, Any], times: int
+    ) -> Float[Tensor, "times batch position class"]:
+        """The model's probabilities under altered attention, `times` times.
+
+        Where one site is altered, only what lies after it is run again.
+        """
+        if len(rules) > 1:
+            with attending(self.subject.model, override=rules, watch=None):
+                return torch.stack([self.subject.predict(batch) for _ in range(times)])
+        ((site, rule),) = rules.items()
+        logits = Replay(self.subject.model, site, batch.inputs)(rule, times=times)
+        return probabilities(self.subject.task.positioned(logits))
+
+    def scores(
+        self,
+        make: Callable[[Generator], Override] | None = None,
+        place: Place | None = None,
+        specials: bool = True,
+        draws: int = 1,
+    ) -> Float[ndarray, " example"]:
+        """For every example the share of its answers that are right, under an alteration or none; mean of the draws."""
+        right = np.empty(len(self.examples))
+        override = None if make is None else make(self.stream(f"{self.name} {place}"))
+        for batch in self.batches():
+            rules = place.rules(override, self.subject, batch, specials) if place and override else None
+            with attending(self.subject.model, override=rules, watch=None):
+                found = [scores(self.subject.predict(batch), batch.answers, batch.gold) for _ in range(draws)]
+            right[batch.examples.numpy()] = torch.stack(found).float().mean(0).numpy()
+        return right
+
+    def from_seeds(self, seeds: int) -> Iterator[tuple[int, "Bench"]]:
+        """This bench as it is (seed -1), or one with a model trained from each of so many seeds."""
+        if not seeds:
+            yield -1, self
+        for seed in range(seeds):
+            yield seed, self.retrained(seed, "none")
+
+    def retrained(self, seed: int, altered: str) -> "Bench":
+        """The same bench with a model trained again, from another seed, perhaps with altered attention."""
+        if self.training is None or self.corpus is None or self.workshop is None:
+            raise BadConfig(
+                f"{self.subject.name} cannot be trained again: that needs a model that `whence train` made, its corpus"
+                " with the splits train and dev, and a folder for results; or leave retrain at 0"
+            )
+        if (seed, altered) == (self.training.seed, self.training.altered):
+            return self
+        training = self.training.model_copy(update={"seed": seed, "altered": altered})
+        folder = self.workshop / f"{self.corpus.name.replace('/', '-')}-{self.corpus.checksum[:8]}-{altered}-seed{seed}"
+        subject = train(training, folder, corpus=self.corpus, quiet=self.quiet)
+        return replace(self, subject=subject, training=training, encoded=[])

@@ -1,0 +1,37 @@
+"""What every experiment's `Config` begins with: which model, which examples, how."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from whence.data.columns import Columns
+
+ELSEWHERE = {"model", "data", "data_dir", "columns", "device", "batch_size", "trust_remote_code"}
+
+
+class Run(BaseModel):
+    """A model, a corpus, and how many of its examples."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str = Field(description="folder of a saved model (save_pretrained), or a hub name")
+    data: str = Field(
+        description="table (CSV, TSV, JSONL, Parquet), name of a corpus (`whence data list`), or hub:NAME"
+    )
+    columns: Columns = Field(Columns(), description="names of the table's columns, where they cannot be guessed")
+    split: str | None = Field(None, description="split to look at (default: test, or the only one)")
+    limit: int | None = Field(None, gt=1, description="look at so many examples at most, drawn by the seed")
+    task: Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm"] | None = Field(
+        None, description="what the model does (default: what it was saved for)"
+    )
+    data_dir: Path | None = Field(None, description="folder with the native corpora (default: $WHENCE_DATA)")
+    device: str = Field("cpu", description="where to run: cpu, cuda, cuda:1, mps")
+    dtype: Literal["float32", "float16", "bfloat16", "float64"] = Field("float32", description="precision of the model")
+    batch_size: int = Field(32, gt=0, description="texts at a time")
+    trust_remote_code: bool = Field(False, description="run Python code that comes with the model")
+    seed: int = Field(0, ge=0, description="everything random follows from it")
+
+    def identity(self) -> dict[str, Any]:
+        """What determines the numbers, apart from the model and the corpus, which are known by their contents."""
+        return self.model_dump(mode="json", exclude=ELSEWHERE)

@@ -1,0 +1,62 @@
+"""Where attention is altered: all of it, one layer at a time, or one head at a time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import whence
+from whence.core.errors import BadConfig
+
+if TYPE_CHECKING:
+    from whence.core.overrides import Override
+    from whence.models.batch import Batch
+    from whence.models.subject import Subject
+
+Grain = Literal["all", "layer", "head"]
+ALTERATIONS = ("uniform", "random", "permuted")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Some sites, and which of their heads (None: all)."""
+
+    name: str
+    sites: tuple[str, ...]
+    head: int | None = None
+
+    def rules(self, override: "Override", subject: "Subject", batch: "Batch", specials: bool) -> Mapping[str, Any]:
+        """The override at this place; special tokens keep their weight unless `specials`."""
+        if self.head is not None:
+            override = override.only(heads=[self.head])
+        sparing = override if specials else override.sparing(batch.special.to(subject.device))
+        return {site: sparing if _keys_are_tokens(subject, site) else override for site in self.sites}
+
+
+def places(subject: "Subject", grain: Grain, batch: "Batch") -> list[Place]:
+    """The places of a grain, in execution order."""
+    sites = tuple(subject.sites)
+    if grain == "all" or (len(sites) == 1 and grain == "layer"):
+        return [Place("all" if len(sites) > 1 else sites[0], sites)]
+    if grain == "layer":
+        return [Place(site, (site,)) for site in sites]
+    watcher = whence.Summary()
+    with whence.attending(subject.model, watch=watcher):
+        subject.predict(batch)
+    heads = {site: calls[0].shape[1] for site, calls in watcher.maximum.items()}
+    return [Place(f"{site} head {head}", (site,), head) for site in sites for head in range(heads.get(site, 0))]
+
+
+def alteration(name: str, generator: Any) -> "Override":
+    """One of paper 003's three alterations, by name."""
+    if name == "uniform":
+        return whence.uniform
+    if name == "random":
+        return whence.random(generator)
+    if name == "permuted":
+        return whence.permuted(generator)
+    raise BadConfig(f"no alteration {name!r}; there are: {', '.join(ALTERATIONS)}")
+
+
+def _keys_are_tokens(subject: "Subject", site: str) -> bool:
+    """Whether a site's keys are the tokens of the input text: not so where a translator looks at its own output."""
+    return not (subject.task.name == "seq2seq" and subject.sites[site].kind == "causal")

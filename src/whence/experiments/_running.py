@@ -1,0 +1,105 @@
+"""Running an experiment: a model and examples in, a result on disk out; what is there already is not run again."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from whence.core.errors import BadData
+from whence.core.seeds import stream
+from whence.data.catalogue import load as load_corpus
+from whence.data.examples import Corpus, Example
+from whence.experiments import experiment
+from whence.experiments._bench import Bench
+from whence.experiments._config import Run
+from whence.models.subject import Subject, load
+from whence.models.training import recorded
+from whence.results.result import Result, manifest_now
+from whence.results.store import Store
+
+
+def perform(
+    name: str,
+    config: Run,
+    store: Store | None = None,
+    *,
+    subject: Subject | None = None,
+    corpus: Corpus | None = None,
+    quiet: bool = False,
+) -> Result:
+    """The result of an experiment: from the store if it has it, else run and put there."""
+    module = experiment(name)
+    corpus = corpus or load_corpus(config.data, data_dir=config.data_dir, columns=config.columns)
+    subject = subject or load(
+        config.model, config.task, device=config.device, dtype=config.dtype, trust_remote_code=config.trust_remote_code
+    )
+    training = recorded(Path(config.model))
+    identity = {"experiment": name, "config": config.identity(), "subject": subject.fingerprint,
+                "corpus": corpus.checksum}  # fmt: skip
+    saved = store.get(name, identity) if store is not None else None
+    if saved is not None:
+        return saved
+    split, chosen = choose(corpus, config)
+    examples = [corpus[split][number] for number in chosen]
+    if name == "ablation":
+        refuse_unmarked(examples, subject, config.data)
+    bench = Bench(
+        subject, examples, chosen, config.seed, config.batch_size, quiet, training, corpus,
+        store.root / "models" if store is not None else None, name,
+    )  # fmt: skip
+    notes = [*corpus.notes, *said_of_length(bench)]
+    started = time.perf_counter()
+    table = module.run(config, bench)
+    manifest = manifest_now(
+        config=config.model_dump(mode="json"), seed=config.seed, columns=module.COLUMNS,
+        corpus={"name": corpus.name, "split": split, "n": len(examples), "checksum": corpus.checksum},
+        subject={"name": subject.name, "task": subject.task.name, "fingerprint": subject.fingerprint,
+                 "sites": len(subject.sites), "labels": list(subject.labels)},
+        seconds=round(time.perf_counter() - started, 2), notes=notes,
+    )  # fmt: skip
+    result = Result(name, table, {**manifest, "identity": identity})
+    if store is not None:
+        store.put(result, identity)
+    return result
+
+
+def choose(corpus: Corpus, config: Run) -> tuple[str, list[int]]:
+    """The split to look at and the numbers of its examples, at most `limit` of them, drawn by the seed."""
+    split = config.split or ("test" if "test" in corpus.splits else next(iter(corpus.splits)))
+    n = len(corpus[split])
+    if n == 0:
+        raise BadData(f"the split {split!r} of {corpus.name} is empty; expected examples")
+    if config.limit is None or config.limit >= n:
+        return split, list(range(n))
+    drawn = torch.randperm(n, generator=stream(config.seed, "examples"))[: config.limit]
+    return split, sorted(drawn.tolist())
+
+
+def refuse_unmarked(examples: list[Example], subject: Subject, data: str) -> None:
+    """Accuracy needs right answers, and of more than one kind."""
+    needs = subject.task.needs
+    if any(getattr(example, needs) is None for example in examples):
+        raise BadData(
+            f"{data} has examples without {needs}, and the ablation counts right answers; name the column"
+            f" (--columns.{needs} NAME), or run `permutation`, which needs none"
+        )
+    if needs == "label" and len({example.label for example in examples}) < 2:
+        raise BadData(
+            f"{data} has one class only ({examples[0].label}); expected at least two among the examples looked at"
+        )
+
+
+def said_of_length(bench: Bench) -> list[str]:
+    """What was cut because it was too long for the model."""
+    cut = sum(int(batch.truncated.sum()) for batch in bench.subject.batches(bench.examples, bench.batch_size))
+    longest = bench.subject.encoder.max_length
+    if not cut:
+        return []
+    return [f"{cut} of {len(bench.examples)} texts were longer than the model's {longest} tokens and were cut there"]
+
+
+def figure_and_verdict(result: Result) -> tuple[Any, Any]:
+    """The picture and the answer that a saved table gives."""
+    module = experiment(result.experiment)
+    return module.figure(result.table), module.verdict(result.table)

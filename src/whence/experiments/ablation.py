@@ -1,0 +1,162 @@
+"""How well does the model do with its attention taken away?
+
+Paper 003, §4.1, Tables 1 and 2; Wiegreffe & Pinter 2019, §3.1. The attention weights are replaced by equal ones, by
+random ones, or by their own in random order: in a trained model (*infer*), or in a model that is trained so from the
+beginning (*train+infer*). The second is the fairer question, since the rest of the model can make up for the loss.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from whence.experiments._config import Run
+from whence.experiments._places import Grain, alteration, places
+from whence.figures.intervals import intervals
+from whence.measures.bootstrap import paired_bootstrap
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+
+SMALLEST = 2.0  # points of accuracy
+RETRAINABLE = ("uniform", "random")
+WORDS = {"uniform": "equal weights", "random": "random weights", "permuted": "its own weights shuffled"}
+
+
+class Config(Run):
+    """Replace the attention by equal, random or shuffled weights, and see how much accuracy is lost."""
+
+    variants: tuple[Literal["uniform", "random", "permuted"], ...] = Field(
+        ("uniform", "random", "permuted"), description="what to put in the place of the weights"
+    )
+    draws: int = Field(5, gt=0, description="how often random and shuffled weights are drawn for each example")
+    grain: Grain = Field("all", description="everywhere at once, or one layer, or one head at a time")
+    specials: bool = Field(False, description="alter the weight of special tokens too ([CLS], [SEP])")
+    retrain: int = Field(0, ge=0, description="also train with altered attention, from so many seeds (0: do not)")
+
+
+COLUMNS = Columns(
+    what="one row per example, alteration and seed",
+    example=Column(int, "number of the example in its split"),
+    label=Column(str, "the right answer, where it is one class"),
+    place=Column(str, "where attention was altered"),
+    variant=Column(str, "uniform, random or permuted"),
+    when=Column(str, "infer: in the trained model; train+infer: in a model trained so"),
+    seed=Column(int, "seed of the training, -1 for a model that came trained"),
+    base=Column(float, "share of right answers with the model's own attention (0 or 1 for one answer)"),
+    altered=Column(float, "the same with altered attention, mean over the draws"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: every example's score with and without its attention."""
+    rows: list[dict[str, Any]] = []
+    for seed, trained in bench.from_seeds(config.retrain):
+        base = trained.scores()  # of every example
+        for place in places(trained.subject, config.grain, trained.first_batch()):
+            for variant in config.variants:
+                altered = trained.scores(partial(alteration, variant), place, config.specials, _draws(config, variant))
+                rows += _rows(trained, base, altered, place.name, variant, "infer", seed)
+        for variant in (variant for variant in config.variants if config.retrain and variant in RETRAINABLE):
+            other = bench.retrained(seed, variant)
+            (everywhere,) = places(other.subject, "all", other.first_batch())
+            altered = other.scores(partial(alteration, variant), everywhere, True, _draws(config, variant))
+            rows += _rows(trained, base, altered, everywhere.name, variant, "train+infer", seed)
+    return COLUMNS.table(rows)
+
+
+def _draws(config: Config, variant: str) -> int:
+    return 1 if variant == "uniform" else config.draws
+
+
+def _rows(
+    bench: "Bench", base: np.ndarray, altered: np.ndarray, place: str, variant: str, when: str, seed: int
+) -> list[dict[str, Any]]:
+    return [
+        {"example": number, "label": label, "place": place, "variant": variant, "when": when, "seed": seed,
+         "base": before, "altered": after}
+        for number, label, before, after in zip(bench.chosen, bench.all_labels(), base, altered, strict=True)
+    ]  # fmt: skip
+
+
+def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+    """For every alteration the accuracy that is lost, in points, with a paired bootstrap interval."""
+    found = []
+    for (when, variant, place), rows in table.groupby(["when", "variant", "place"], sort=False):
+        lost = rows.assign(lost=100 * (rows["base"] - rows["altered"]))
+        by_seed = lost.pivot_table(index="seed", columns="example", values="lost").to_numpy(float)  # [seed example]
+        interval = paired_bootstrap(by_seed, seed=seed)
+        where = "" if table["place"].nunique() == 1 else f" at {place}"
+        name = f"{WORDS[str(variant)]}{where}, {'trained so' if when == 'train+infer' else 'at inference'}"
+        found.append(Effect(name, interval.mean, interval.low, interval.high, "points of accuracy lost", SMALLEST,
+                            by_seed.shape[1], by_seed.shape[0]))  # fmt: skip
+    return found
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy with and without attention, in per cent: one row per alteration."""
+    means = 100 * table.groupby(["when", "variant", "place"], sort=False)[["base", "altered"]].mean()
+    return means.assign(change=means["altered"] - means["base"]).round(1).reset_index()
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """Accuracy lost, one line per alteration, with its interval and the smallest effect of interest."""
+    return intervals(effects(table), x_label="points of accuracy lost")
+
+
+def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+    """Whether the model needs its attention: decided by equal weights, trained so where that was done."""
+    found = effects(table, seed)
+    retrained = [effect for effect in found if effect.name.endswith("trained so")]
+    by_weight = [effect for effect in (retrained or found) if effect.name.startswith(WORDS["uniform"])]
+    deciding = max(by_weight or retrained or found, key=lambda effect: effect.value)
+    above_chance = _above_chance(table)
+    answer, sentence = decided(deciding, bool(retrained), above_chance)
+    also = ", also in models that were trained so from the beginning" if retrained else ""
+    further = (
+        "Where a model trained with equal weights does as well, attention was not needed for the task."
+        if retrained
+        else "The model was not trained again, so this shows what it uses, not what it needs."
+    )
+    return Verdict(
+        question=1,
+        answer=answer,
+        sentence=sentence,
+        effects=(deciding, *(effect for effect in found if effect is not deciding)),
+        done="The attention weights were replaced by equal ones, by random ones and by their own in random order, and"
+        f" the right answers were counted again{also}.",
+        means=f"Where accuracy falls, the model's success depends on its attention being what it is. {further}",
+        does_not_mean="An attention that matters is not yet an explanation: other weights may serve as well (question"
+        " 5), and the words with most weight need not be those that decide (question 3).",
+    )
+
+
+def _above_chance(table: pd.DataFrame) -> float:
+    """Points of accuracy above always naming the most frequent label; infinite where there are no labels to name."""
+    one = table.drop_duplicates("example")
+    shares = one["label"].value_counts(normalize=True)
+    return float("inf") if not len(shares) or "" in shares.index else 100 * float(table["base"].mean() - shares.max())
+
+
+def decided(effect: Effect, retrained: bool, above_chance: float) -> tuple[Any, str]:
+    """Yes if the whole interval of the loss is above the smallest effect of interest, no if it is below."""
+    loss = f"{effect.value:.1f} points of accuracy ({effect.low:.1f} to {effect.high:.1f})"
+    if above_chance < effect.smallest:
+        return "undecided", (
+            "The model does hardly better than always naming the most frequent answer, so there is nothing that"
+            " attention could matter for."
+        )
+    without = "a model trained with equal weights instead" if retrained else "with equal weights instead, the model"
+    if effect.low > effect.smallest:
+        return "yes", f"Attention matters: {without} loses {loss}."
+    if effect.high < effect.smallest:
+        return "no", f"Attention hardly matters here: {without} loses {loss}."
+    return (
+        "undecided",
+        f"Taking attention away costs {loss}; the limit of {effect.smallest:g} lies within the interval.",
+    )

@@ -1,0 +1,29 @@
+"""Gradient × input: how the answer moves as a word's vector grows. Jain & Wallace 2019, Algorithm 1.
+
+Differs from the paper: the gradient also flows through the attention weights, unless `through_attention=False`; and the
+sign is kept, where their code takes |·|.
+"""
+
+import torch
+
+from whence.core.attending import attending
+from whence.core.site import Call
+from whence.explainers._attribution import Attribution, attribution
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+from whence.models.targets import Target
+
+
+def explain(subject: Subject, batch: Batch, target: Target, *, through_attention: bool = True) -> Attribution:
+    """Score each token by Σ_d x_d · ∂y/∂x_d, y being what is explained and x the token's word vector."""
+    override = None if through_attention else _detached
+    with torch.enable_grad(), subject.embedded() as leaves, attending(subject.model, override=override, watch=None):
+        explained = target.of(subject.logits(batch))  # [batch]
+        (gradient,) = torch.autograd.grad(explained.sum(), leaves[:1])
+    scores = (gradient * leaves[0]).sum(-1)  # [batch token]
+    how = f"of the {target.measure}; attention {'follows' if through_attention else 'held fixed'}"
+    return attribution(scores, batch, "gradient_x_input", how, signed=True)
+
+
+def _detached(call: Call) -> torch.Tensor:
+    return call.weights.detach()

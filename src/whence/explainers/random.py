@@ -1,0 +1,18 @@
+"""Random scores: the baseline that every explainer must beat."""
+
+import torch
+
+from whence.core.seeds import stream
+from whence.explainers._attribution import Attribution, attribution
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+from whence.models.targets import Target
+
+
+def explain(subject: Subject, batch: Batch, target: Target, *, seed: int = 0) -> Attribution:
+    """Score each token by a draw from U(0, 1) that depends on the seed and the example's number alone."""
+    rows = [
+        torch.rand(batch.special.shape[1], generator=stream(seed, f"random explainer {number}"))
+        for number in batch.examples.tolist()
+    ]
+    return attribution(torch.stack(rows), batch, "random", f"U(0, 1), seed {seed}")

@@ -1,0 +1,108 @@
+"""Explaining one text by several methods, side by side."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from whence.core.errors import BadData
+from whence.data.examples import Example
+from whence.explainers import explainer
+from whence.explainers._attribution import Attribution
+from whence.figures import tokens as drawn
+from whence.figures.tokens_pdf import save_pdf
+from whence.models.subject import Subject
+from whence.models.targets import Measure, predicted
+
+USUAL = ("raw_attention", "gradient_x_input", "leave_one_out", "random")
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """One text, what the model says of it, and its tokens scored by each method."""
+
+    prediction: str
+    probability: float
+    attributions: tuple[Attribution, ...]
+
+    @property
+    def tokens(self) -> list[str]:
+        """The tokens of the text, without special ones."""
+        return [token for token, _ in self.attributions[0].text(0)]
+
+    @property
+    def scores(self) -> dict[str, list[float]]:
+        """The scores of the tokens by method."""
+        return {one.method: [score for _, score in one.text(0)] for one in self.attributions}
+
+    @property
+    def caption(self) -> str:
+        """What is explained, in words."""
+        return f"{self.prediction} (probability {self.probability:.3f})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "prediction": self.prediction, "probability": self.probability, "tokens": self.tokens,
+            "scores": self.scores, "how": {one.method: one.how for one in self.attributions},
+        }  # fmt: skip
+
+    def to_json(self) -> str:
+        """As JSON."""
+        return json.dumps(self.as_dict(), ensure_ascii=False, indent=1)
+
+    def to_html(self) -> str:
+        """As a table in HTML, escaped."""
+        return drawn.as_html(self.tokens, self.scores, self.caption)
+
+    def to_latex(self) -> str:
+        """As a LaTeX tabular."""
+        return drawn.as_latex(self.tokens, self.scores)
+
+    def to_svg(self) -> str:
+        """As a picture."""
+        return drawn.as_svg(self.tokens, self.scores)
+
+    def save_pdf(self, path: Path) -> None:
+        """As a PDF file."""
+        save_pdf(self.tokens, self.scores, path)
+
+    def to_text(self, colour: bool = False) -> str:
+        """As lines for a terminal."""
+        how = "\n".join(f"{one.method}: {one.how}" for one in self.attributions)
+        return f"{self.caption}\n\n{drawn.as_text(self.tokens, self.scores, colour)}\n\n{how}"
+
+    _repr_html_ = to_html
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+
+def explain_text(
+    subject: Subject,
+    text: str,
+    pair: str | None = None,
+    methods: tuple[str, ...] = USUAL,
+    measure: Measure = "probability",
+    options: dict[str, dict[str, Any]] | None = None,
+) -> Explanation:
+    """What the model predicts for a text, explained by each method."""
+    if not text.strip():
+        raise BadData("the text is empty; expected words to explain")
+    found = [explainer(method) for method in methods]
+    batch = subject.encode([Example(text, pair=pair)])
+    target = predicted(subject, batch, measure)
+    position = int(target.positions[0])
+    probability = float(subject.predict(batch)[0, position, int(target.classes[0])])
+    attributions = tuple(
+        explain(subject, batch, target, **(options or {}).get(method, {}))
+        for method, explain in zip(methods, found, strict=True)
+    )
+    return Explanation(name_of(subject, int(target.classes[0])), probability, attributions)
+
+
+def name_of(subject: Subject, number: int) -> str:
+    """The name of a class, or the token of a vocabulary."""
+    if subject.task.needs in ("label", "tags"):
+        return subject.labels[number]
+    return str(subject.tokenizer.convert_ids_to_tokens(number))

@@ -1,0 +1,171 @@
+"""Fitting a subject to examples: epochs, early stopping, checkpoints, and going on after a kill.
+
+Whatever is random in an epoch (the order of the texts, dropout, random attention) is drawn from streams that the seed
+and the number of the epoch determine. So a run that was killed goes on from its last finished epoch as if nothing had
+happened.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, nn
+from tqdm.auto import tqdm
+
+from whence.core.attending import Rule, attending
+from whence.core.errors import BadData
+from whence.core.seeds import stream
+from whence.data.examples import Example
+from whence.models.subject import Subject
+
+POOL = 50  # batches' worth of texts that are sorted by length together
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to fit. The defaults are Jain & Wallace's (2019) for classification."""
+
+    epochs: int = 8
+    batch_size: int = 32
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-5  # none on the attention's own parameters
+    patience: int = 3  # epochs without a better score on dev before stopping
+    seed: int = 0
+
+
+@dataclass
+class Progress:
+    """Where a run stands; all of it is in the checkpoint."""
+
+    epoch: int = 0
+    best: float = float("-inf")
+    waited: int = 0
+    losses: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+
+
+def fit(
+    subject: Subject,
+    train: Sequence[Example],
+    dev: Sequence[Example],
+    recipe: Recipe,
+    *,
+    checkpoint: Path | None = None,
+    override: Callable[[Generator], Rule] | None = None,
+    quiet: bool = False,
+) -> Progress:
+    """Fit the subject's model in place, and leave it as it was in its best epoch on `dev`.
+
+    `override` makes a rule for the attention of a whole epoch, in training and on dev alike (*train+infer* of paper
+    003). With a `checkpoint` path, the run is written there after every epoch, and taken up from there.
+    """
+    if not train or not dev:
+        raise BadData(f"fitting needs examples to learn from and to choose by; came {len(train)} and {len(dev)}")
+    model = subject.model
+    optimizer = torch.optim.Adam(_groups(model, recipe), lr=recipe.learning_rate, amsgrad=True)
+    progress, kept = Progress(), {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    if checkpoint is not None and checkpoint.exists():
+        progress, kept = _take_up(checkpoint, model, optimizer)
+    bar = tqdm(
+        total=recipe.epochs, initial=progress.epoch, desc=f"training {subject.name}", unit="epoch", disable=quiet
+    )
+    with bar, torch.random.fork_rng():
+        while progress.epoch < recipe.epochs and progress.waited < recipe.patience:
+            loss = _epoch(subject, train, recipe, optimizer, progress.epoch, override)
+            score = accuracy(subject, dev, recipe.batch_size, _rule(override, recipe.seed, progress.epoch, "dev"))
+            progress.losses.append(loss)
+            progress.scores.append(score)
+            progress.epoch += 1
+            progress.waited += 1
+            if score > progress.best:
+                progress.best, progress.waited = score, 0
+                kept = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+            bar.update()
+            bar.set_postfix(loss=f"{loss:.3f}", dev=f"{score:.3f}")
+            if checkpoint is not None:
+                _write(checkpoint, model, optimizer, progress, kept)
+    model.load_state_dict(kept)
+    return progress
+
+
+def _epoch(
+    subject: Subject,
+    train: Sequence[Example],
+    recipe: Recipe,
+    optimizer: torch.optim.Optimizer,
+    epoch: int,
+    override: Callable[[Generator], Rule] | None,
+) -> float:
+    """One pass over the training texts; the mean loss."""
+    torch.manual_seed(stream(recipe.seed, f"epoch {epoch}").initial_seed())  # dropout
+    order = shuffled_by_length(train, recipe.batch_size, stream(recipe.seed, f"order {epoch}"))
+    subject.model.train()
+    total = 0.0
+    with attending(subject.model, override=_rule(override, recipe.seed, epoch, "train"), watch=None):
+        for numbers in tqdm(order, desc=f"epoch {epoch + 1}", unit="batch", leave=False, disable=None, delay=5):
+            batch = subject.encode([train[number] for number in numbers], numbers)
+            gold = batch.gold.to(subject.device)
+            loss = F.cross_entropy(subject.logits(batch).flatten(0, 1), gold.flatten(), ignore_index=-1)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            total += float(loss.detach()) * len(numbers)
+    subject.model.eval()
+    return total / len(train)
+
+
+def accuracy(
+    subject: Subject, examples: Sequence[Example], batch_size: int = 32, override: Rule | None = None
+) -> float:
+    """The share of right answers, each example counting alike."""
+    right = 0.0
+    with attending(subject.model, override=override, watch=None):
+        for batch in subject.batches(examples, batch_size):
+            right += float(scores(subject.predict(batch), batch.answers, batch.gold).sum())
+    return right / len(examples)
+
+
+def scores(probs: Any, answers: Any, gold: Any) -> Any:
+    """For each example the share of its positions that are answered right: [batch]."""
+    right = (probs.argmax(-1).cpu() == gold) & answers  # [batch position]
+    return right.sum(-1) / answers.sum(-1).clamp_min(1)
+
+
+def shuffled_by_length(examples: Sequence[Example], batch_size: int, generator: Generator) -> list[list[int]]:
+    """All numbers in random batches of like length: pools of random texts, sorted, cut, and the batches shuffled."""
+    order = torch.randperm(len(examples), generator=generator).tolist()
+    batches = []
+    for start in range(0, len(order), POOL * batch_size):
+        pool = sorted(order[start : start + POOL * batch_size], key=lambda number: len(examples[number].text))
+        batches += [pool[i : i + batch_size] for i in range(0, len(pool), batch_size)]
+    return [batches[i] for i in torch.randperm(len(batches), generator=generator).tolist()]
+
+
+def _groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
+    """Parameters with and without weight decay: Jain & Wallace spare those that score the attention."""
+    named = list(model.named_parameters())
+    spared = [parameter for name, parameter in named if name.startswith("score.")]
+    others = [parameter for name, parameter in named if not name.startswith("score.")]
+    return [{"params": others, "weight_decay": recipe.weight_decay}, {"params": spared, "weight_decay": 0.0}]
+
+
+def _rule(override: Callable[[Generator], Rule] | None, seed: int, epoch: int, when: str) -> Rule | None:
+    return None if override is None else override(stream(seed, f"attention {when} {epoch}"))
+
+
+def _write(path: Path, model: nn.Module, optimizer: Any, progress: Progress, kept: dict[str, Any]) -> None:
+    state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "progress": vars(progress), "kept": kept}
+    new = path.with_suffix(".new")
+    torch.save(state, new)
+    os.replace(new, path)  # a reader sees the old one or the new one, never a half
+
+
+def _take_up(path: Path, model: nn.Module, optimizer: Any) -> tuple[Progress, dict[str, Any]]:
+    state = torch.load(path, weights_only=True)
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    return Progress(**state["progress"]), state["kept"]

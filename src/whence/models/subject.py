@@ -1,0 +1,145 @@
+"""The subject of an audit: a model, its tokenizer and its task as one thing."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+
+from whence.core.attending import sites
+from whence.core.errors import BadConfig, CannotLoad
+from whence.core.site import AttentionSite, Site
+from whence.data.examples import Example
+from whence.models.batch import Batch
+from whence.models.encoding import Encoder, bucketed
+from whence.models.huggingface import adopt
+from whence.models.loading import load_model, saved_task
+from whence.models.tasks import TASKS
+
+DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64}
+
+
+class Subject:
+    """A model that can be asked, watched and altered, with the names of what it answers.
+
+    `subject.encode(examples)` makes a `Batch`, `subject.predict(batch)` its probabilities [batch position class].
+    The model has attention sites: a Hugging Face model is adopted when the subject is made.
+    """
+
+    def __init__(
+        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, task: str | None = None, name: str = ""
+    ) -> None:
+        task = task or saved_task(model.config)
+        if task not in TASKS:
+            raise CannotLoad(
+                f"{type(model).__name__} was saved for {task!r}; expected a model for one of: {', '.join(TASKS)}."
+                " Name the task if it has such a head."
+            )
+        if task == "sequence-classification" and (model.config.num_labels or 0) < 2:
+            raise CannotLoad(
+                f"{name or 'the model'} gives one number for a text (regression); expected two classes or more"
+            )
+        self.model, self.tokenizer, self.task, self.name = model.eval(), tokenizer, TASKS[task], name
+        if not any(isinstance(module, AttentionSite) for module in model.modules()):
+            adopt(model)
+        self.encoder = Encoder(model, tokenizer, self.task)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the classes, in the order of their numbers."""
+        return tuple(str(self.model.config.id2label[number]) for number in sorted(self.model.config.id2label))
+
+    @property
+    def sites(self) -> dict[str, Site]:
+        """The attention sites by name, in execution order."""
+        return sites(self.model)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return self.model.device
+
+    @property
+    def fingerprint(self) -> str:
+        """sha256 of weights, config and vocabulary: two subjects with the same one answer alike."""
+        digest = hashlib.sha256(self.model.config.to_json_string(use_diff=False).encode())
+        digest.update(self.tokenizer.backend_tokenizer.to_str().encode())
+        for name, tensor in self.model.state_dict().items():
+            digest.update(name.encode())
+            digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
+        return digest.hexdigest()
+
+    def encode(self, examples: Sequence[Example], numbers: Sequence[int] | None = None) -> Batch:
+        """The examples as one batch; `numbers` says which of the corpus they are."""
+        batch = self.encoder.encode(examples, range(len(examples)) if numbers is None else numbers)
+        return batch.with_inputs(**{name: tensor.to(self.device) for name, tensor in batch.inputs.items()})
+
+    def batches(self, examples: Sequence[Example], batch_size: int = 32) -> Iterator[Batch]:
+        """All examples in batches of like length; `batch.examples` says which are in each."""
+        lengths = [len(example.text) + len(example.pair or "") for example in examples]
+        for numbers in bucketed(lengths, batch_size):
+            yield self.encode([examples[number] for number in numbers], numbers)
+
+    def logits(self, batch: Batch) -> Float[Tensor, "batch position class"]:
+        """The model's answers before the softmax, on the graph."""
+        return self.task.positioned(self.model(**batch.inputs).logits)
+
+    @torch.no_grad()
+    def predict(self, batch: Batch) -> Float[Tensor, "batch position class"]:
+        """The model's answers as probabilities."""
+        return probabilities(self.logits(batch))
+
+    @contextmanager
+    def embedded(self) -> Iterator[list[Tensor]]:
+        """While open, the word vectors of each pass are leaves: their gradients can be had. They are listed as made."""
+        leaves: list[Tensor] = []
+
+        def cut(module: Any, args: Any, output: Tensor) -> Tensor:
+            leaves.append(output.detach().requires_grad_())
+            return leaves[-1]
+
+        hook = self.model.get_input_embeddings().register_forward_hook(cut)
+        try:
+            yield leaves
+        finally:
+            hook.remove()
+
+    def __repr__(self) -> str:
+        return f"Subject({self.name or type(self.model).__name__}, {self.task.name}, {len(self.sites)} attention sites)"
+
+
+def probabilities(logits: Float[Tensor, "*copies class"]) -> Float[Tensor, "*copies class"]:
+    """Softmax over the classes, in float32 at least."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(-1)
+
+
+def load(
+    name: str | Path,
+    task: str | None = None,
+    *,
+    device: str = "cpu",
+    dtype: str = "float32",
+    trust_remote_code: bool = False,
+) -> Subject:
+    """A saved model with its tokenizer, by folder or hub name, ready to be audited."""
+    if dtype not in DTYPES:
+        raise BadConfig(f"no dtype {dtype!r}; there are: {', '.join(DTYPES)}")
+    if task is not None and task not in TASKS:
+        raise BadConfig(f"no task {task!r}; there are: {', '.join(TASKS)}")
+    try:
+        where = torch.device(device)
+        torch.empty(0, device=where)
+    except (RuntimeError, AssertionError) as error:
+        raise BadConfig(f"the device {device!r} cannot be used here: {error}") from error
+    model = load_model(name, task, trust_remote_code=trust_remote_code, dtype=DTYPES[dtype], device=where)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
+    except (OSError, ValueError, KeyError) as error:
+        raise CannotLoad(f"the tokenizer of {name} could not be loaded ({error}); save it beside the model with"
+                         " tokenizer.save_pretrained(folder)") from error  # fmt: skip
+    return Subject(model, tokenizer, task, str(name))

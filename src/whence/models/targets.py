@@ -1,0 +1,46 @@
+"""What is explained: one number for each text, made of the model's answer at one position."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+
+Measure = Literal["logit", "probability", "margin"]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The answer `classes` [batch] at `positions` [batch], measured as a logit, a probability, or the logit's margin
+    over the best other class.
+    """
+
+    classes: Int[Tensor, " batch"]
+    positions: Int[Tensor, " batch"]
+    measure: Measure = "probability"
+
+    def of(
+        self, logits: Float[Tensor, "batch position class"], positions: Int[Tensor, " batch"] | None = None
+    ) -> Float[Tensor, " batch"]:
+        """The number that is explained, from a model's logits."""
+        rows = torch.arange(len(logits), device=logits.device)
+        at = logits[rows, (self.positions if positions is None else positions).to(logits.device)]  # [batch class]
+        chosen = self.classes.to(logits.device)
+        if self.measure == "probability":
+            return at.softmax(-1)[rows, chosen]
+        if self.measure == "logit":
+            return at[rows, chosen]
+        others = at.scatter(1, chosen[:, None], float("-inf")).amax(-1)
+        return at[rows, chosen] - others
+
+
+def predicted(subject: Subject, batch: Batch, measure: Measure = "probability") -> Target:
+    """The class that the model predicts, at each text's last position that is answered."""
+    order = torch.arange(batch.answers.shape[1])
+    positions = (batch.answers * (order + 1)).argmax(1)  # the last True of each row
+    probs = subject.predict(batch).cpu()
+    return Target(probs[torch.arange(len(batch)), positions].argmax(-1), positions, measure)

@@ -1,0 +1,44 @@
+"""The tasks: what a model answers, at which positions, and what the right answers are.
+
+Every task is brought to one form, probabilities [batch position class]: a classifier answers at one position, a tagger
+at the first piece of each word, a language model at every token but the first, a translator at every target token. So
+an experiment knows nothing of tasks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task. `metric` is the name of the share of positions that are answered right."""
+
+    name: str
+    metric: str
+    needs: str  # what an example must have for the answers to be marked
+    about: str
+
+    def positioned(self, logits: Float[Tensor, "*copies any class"]) -> Float[Tensor, "*copies position class"]:
+        """A model's logits with a position axis before the classes."""
+        if self.name == "sequence-classification":
+            return logits.unsqueeze(-2)
+        return logits[..., :-1, :] if self.name == "causal-lm" else logits
+
+
+TASKS = {
+    task.name: task
+    for task in (
+        Task("sequence-classification", "accuracy", "label", "one class for a text or a pair of texts"),
+        Task("token-classification", "accuracy by word", "tags", "one tag for each word"),
+        Task("seq2seq", "accuracy by target token, given the target so far", "target", "a text for a text"),
+        Task("causal-lm", "accuracy by next token", "text", "each token from those before it"),
+    )
+}
+
+
+def task_names() -> Sequence[str]:
+    """The names of the tasks there are."""
+    return list(TASKS)

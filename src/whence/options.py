@@ -1,0 +1,27 @@
+"""Options: pydantic classes, whose wrong values get a sentence."""
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from whence.core.errors import BadConfig
+
+Kind = TypeVar("Kind", bound=BaseModel)
+
+
+def checked(kind: type[Kind], values: dict[str, object]) -> Kind:
+    """The options, or an error that names the one that is wrong."""
+    try:
+        return kind(**values)
+    except ValidationError as error:
+        raise BadConfig(sentence(error)) from error
+
+
+def sentence(error: ValidationError) -> str:
+    """What is wrong with which option."""
+    return "; ".join(_one(dict(one)) for one in error.errors())
+
+
+def _one(wrong: dict[str, Any]) -> str:
+    option, message = ".".join(str(place) for place in wrong["loc"]), wrong["msg"]
+    return f"{option}: {message[0].lower()}{message[1:]}, came {wrong['input']!r}"
