@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from whence.core.errors import BadConfig, BadData
 from whence.data import sst
 from whence.data.catalogue import load

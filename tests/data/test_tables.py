@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from whence.core.errors import BadData
 from whence.data.tables import Columns, read_table
 

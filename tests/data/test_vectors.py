@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from whence.core.errors import BadData
 from whence.data.vectors import read_vectors
 

@@ -30,9 +30,11 @@ class Tree:
 
     def nodes(self) -> Iterator["Tree"]:
         """This phrase and all within it, each before its parts, from left to right."""
-        yield self
-        for child in self.children:
-            yield from child.nodes()
+        ahead = [self]
+        while ahead:
+            node = ahead.pop()
+            yield node
+            ahead += reversed(node.children)
 
     def words(self) -> tuple[str, ...]:
         """The words of the phrase, as they stand in the file."""

@@ -44,7 +44,7 @@ ELSEWHERE = ("my {who} had expected something {opinion}", "my {who} once called 
 PEOPLE = ("aunt", "brother", "colleague", "dentist", "neighbour", "sister", "teacher", "uncle")
 NEUTRAL = ("i saw it on a {day}", "it runs for {some} hours", "it is set in {town}", "we sat in row {some}",
            "it was filmed in {town}", "the cinema was half full that {day}", "it is on again next {day}",
-           "we went with {some} friends", "my {who} bought the tickets")  # fmt: skip
+           "there were {some} of us", "my {who} bought the tickets")  # fmt: skip
 FILL = {
     "{who}": PEOPLE,
     "{day}": ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
