@@ -1,5 +1,6 @@
 import os
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from whence.core.errors import BadConfig, BadData
 from whence.data import sst
 from whence.data.catalogue import load
+from whence.data.examples import Corpus
 
 TREES = """(3 (2 It) (4 (2 works) (2 .)))
 (2 (2 Plain) (2 fare))
@@ -99,14 +101,23 @@ def test_an_unknown_task_is_refused(folder):
         sst.load(folder, "both")
 
 
-real = pytest.mark.skipif(
-    not (Path(os.environ.get("WHENCE_DATA", "/nowhere")) / "sst").is_dir(), reason="WHENCE_DATA has no folder sst"
-)
+@pytest.fixture(scope="module")
+def real() -> dict[Path, list[sst.Tree]]:
+    """The trees of the real files, read once: checked call by call, half a million nodes take their time."""
+    folder = Path(os.environ.get("WHENCE_DATA", "/nowhere")) / "sst"
+    if not folder.is_dir():
+        pytest.skip("WHENCE_DATA has no folder sst")
+    return {path: sst.read_trees(path) for path in (folder / f"{split}.txt" for split in ("train", "dev", "test"))}
 
 
-@real
-def test_the_real_treebank_has_the_published_root_labels():
-    fine = load("sst:fine")
+@pytest.fixture
+def load_real(real, monkeypatch) -> Callable[..., Corpus]:
+    monkeypatch.setattr(sst, "each_tree", lambda path: iter(real[path]))
+    return load
+
+
+def test_the_real_treebank_has_the_published_root_labels(load_real):
+    fine = load_real("sst:fine")
     published = {
         "train": (1092, 2218, 1624, 2322, 1288),
         "dev": (139, 289, 229, 279, 165),
@@ -118,18 +129,14 @@ def test_the_real_treebank_has_the_published_root_labels():
     assert not any("official" in note for note in fine.notes)
 
 
-@real
-def test_the_real_treebank_in_two_classes_has_the_published_sizes():
-    binary = load("sst")
+def test_the_real_treebank_in_two_classes_has_the_published_sizes(load_real):
+    binary = load_real("sst")
     assert [len(binary[split]) for split in ("train", "dev", "test")] == [6920, 872, 1821]
     assert all(" ".join(e.words) == e.text and "-LRB-" not in e.text for e in binary["train"])
-    longer = load("sst", longer_than=5)
-    assert all(len(e.words) > 5 for e in longer["test"])
-    assert len(longer["test"]) == sum(len(e.words) > 5 for e in binary["test"])
+    longer = load_real("sst", longer_than=5)
+    assert longer["test"] == tuple(e for e in binary["test"] if len(e.words) > 5)
 
 
-@real
-def test_every_node_of_the_real_treebank_is_read():
-    folder = Path(os.environ["WHENCE_DATA"]) / "sst"
-    text = (folder / "dev.txt").read_text(encoding="utf-8")
-    assert sum(1 for tree in sst.read_trees(folder / "dev.txt") for _ in tree.nodes()) == text.count("(")
+def test_every_node_of_the_real_treebank_is_read(real):
+    for path, trees in real.items():
+        assert sum(1 for tree in trees for _ in tree.nodes()) == path.read_text(encoding="utf-8").count("(")

@@ -20,7 +20,7 @@ ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{",
 PIECE = re.compile(r"[()]|[^ ()]+")  # a word may hold other white space: "8\xa01/2" is one word
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tree:
     """A rated phrase: a word, or phrases side by side. `label` is 0 (very negative) to 4 (very positive)."""
 
@@ -43,14 +43,17 @@ class Tree:
 
 def read_trees(path: str | Path) -> list[Tree]:
     """All trees of a file, one a line."""
-    trees = []
-    for number, line in enumerate(read_text(Path(path)).split("\n"), start=1):
+    return list(each_tree(Path(path)))
+
+
+def each_tree(path: Path) -> Iterator[Tree]:
+    """The trees of a file one after another, so that those no longer needed can go: half a million nodes are slow."""
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             try:
-                trees.append(parse_tree(line.strip()))
+                yield parse_tree(line.strip())
             except ValueError as error:
                 raise BadData(f"{path}, line {number}: {error}; a tree looks like (3 (2 a) (4 delight))") from error
-    return trees
 
 
 def parse_tree(line: str) -> Tree:
@@ -79,7 +82,7 @@ def parse_tree(line: str) -> Tree:
 
 def closed(parts: list[str | Tree]) -> Tree:
     """A node from what stood between its brackets: a label, then one word or some phrases."""
-    label, *rest = parts or [""]
+    label, *rest = parts or ("",)
     if label not in ("0", "1", "2", "3", "4"):
         raise ValueError(
             f"a label from 0 to 4 was expected; there is {label if isinstance(label, str) else 'a phrase'!r}"
@@ -105,25 +108,27 @@ def load(data_dir: str | Path, task: str = "binary", longer_than: int | None = N
     """
     if task not in ("binary", "fine"):
         raise BadConfig(f"sst has the tasks binary and fine; {task!r} is neither")
-    trees = {split: read_trees(Path(data_dir) / "sst" / f"{split}.txt") for split in SPLITS}
+    files = {split: Path(data_dir) / "sst" / f"{split}.txt" for split in SPLITS}
+    rated = {split: [(tree.label, tree.words()) for tree in each_tree(file)] for split, file in files.items()}
     notes = ["wrote brackets, slashes and stars plainly: -LRB- as (, \\/ as /"]
     if task == "binary":
-        neutral = {split: sum(tree.label == 2 for tree in trees[split]) for split in SPLITS}
-        trees = {split: [tree for tree in trees[split] if tree.label != 2] for split in SPLITS}
+        neutral = {split: sum(label == 2 for label, _ in rated[split]) for split in SPLITS}
+        rated = {split: [(label, words) for label, words in rated[split] if label != 2] for split in SPLITS}
         notes.append(f"dropped sentences rated neutral: {counted(neutral)}")
     if longer_than is not None:
-        short = {split: sum(len(tree.words()) <= longer_than for tree in trees[split]) for split in SPLITS}
-        trees = {split: [tree for tree in trees[split] if len(tree.words()) > longer_than] for split in SPLITS}
+        short = {split: sum(len(words) <= longer_than for _, words in rated[split]) for split in SPLITS}
+        rated = {
+            split: [(label, words) for label, words in rated[split] if len(words) > longer_than] for split in SPLITS
+        }
         notes.append(f"dropped sentences of {longer_than} words or fewer: {counted(short)}")
-    splits = {split: tuple(example(tree, task) for tree in trees[split]) for split in SPLITS}
+    splits = {split: tuple(example(words, label, task) for label, words in rated[split]) for split in SPLITS}
     return Corpus("sst", splits, BINARY if task == "binary" else FINE, ENTRY.about, tuple(notes))
 
 
-def example(tree: Tree, task: str) -> Example:
+def example(written: tuple[str, ...], label: int, task: str) -> Example:
     """A sentence with its class."""
-    words = tuple(map(plain, tree.words()))
-    label = BINARY[tree.label > 2] if task == "binary" else FINE[tree.label]
-    return Example(" ".join(words), label, words=words)
+    words = tuple(map(plain, written))
+    return Example(" ".join(words), BINARY[label > 2] if task == "binary" else FINE[label], words=words)
 
 
 def counted(numbers: dict[str, int]) -> str:
