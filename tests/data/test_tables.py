@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.core.errors import BadData
+from whence.data.examples import Example
 from whence.data.tables import Columns, read_table
 
 ROWS = [("a fine, long film", "good"), ('he said "no" twice', "bad"), ("naïve – but fun", "good"), ("meh it is", "bad")]
@@ -186,8 +187,6 @@ def test_a_rationale_without_words_splits_the_text(tmp_path):
         ("a.jsonl", b'{"text": "a"}\n{"text": null}\n{"text": NaN}\n{"label": 1}\n', r"in 3 of 4 rows \(row 2, 3, 4"),
         ("a.jsonl", b'{"text": 7}\n', "must hold strings"),
         ("a.jsonl", b'{"tokens": ["a"], "tags": ["x", "y"]}\n', "row 1: tags must mark every word; there are 2 marks"),
-        ("a.jsonl", b'{"tokens": ["a"], "rationale": [2]}\n', "must hold 0 or 1"),
-        ("a.jsonl", b'{"tokens": []}\n', "has no list in 1 of 1"),
         ("a.parquet", b"PAR1 no", "cannot be read as Parquet"),
         ("a.csv.gz", b"text,label\n", "cannot be gunzipped"),
         ("a.csv.gz", gzip.compress(b"text,label\na,1\n" * 99)[:40], "cannot be gunzipped"),
@@ -203,6 +202,47 @@ def test_what_is_wrong_is_said(tmp_path, name, content, says):
 def test_a_missing_file_is_said(tmp_path, name):
     with pytest.raises(BadData, match=f"there is no file .*{name}"):
         read_table(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({"words": ["a"], "why": [2]}, r"'why' must hold 0 or 1 .* in 1 of 1 rows"),
+        ({"words": [], "why": [1]}, r"'words' \(the tokens\) has no list in 1 of 1 rows"),
+        ({"words": ["a"], "why": [1, 0]}, r"row 1: rationale must mark every word; there are 2 marks and 1 words"),
+    ],
+)
+def test_named_columns_of_marks_must_hold_marks(tmp_path, row, says):
+    with pytest.raises(BadData, match=says):
+        read_table(put(tmp_path, "a.jsonl", json.dumps(row)), Columns(tokens="words", rationale="why"))
+
+
+def test_a_column_of_usual_name_that_holds_something_else_is_left_and_that_is_said(tmp_path):
+    table = frame(
+        text=["a b", "c d"], label=list("xy"), tokens=[2, 2], question=["", "why ?"], rationale=["it is", "so"]
+    )
+    corpus = read_table(write(table, tmp_path / "a.csv"), Columns(text="text"))
+    assert corpus["test"] == (Example("a b", "x"), Example("c d", "y"))
+    assert {note for note in corpus.notes if "did not take" in note} == {
+        "did not take column 'question' as the pair, since not every row holds one",
+        "did not take column 'rationale' as the rationale, since not every row holds one",
+    }
+
+
+def test_a_number_of_tokens_is_not_taken_for_the_words(tmp_path):
+    corpus = read_table(write(frame(text=["a b", "c d"], label=list("xy"), tokens=[2, 2]), tmp_path / "a.csv"))
+    assert corpus["test"] == (Example("a b", "x"), Example("c d", "y"))
+
+
+def test_a_question_without_another_text_is_the_text(tmp_path):
+    table = frame(question=["who is it ?", "what is it ?", "why is it ?", "is it so ?"], label=list("xyxy"))
+    assert read_table(write(table, tmp_path / "a.csv"))["test"][0] == Example("who is it ?", "x")
+
+
+def test_many_columns_are_not_all_listed(tmp_path):
+    table = frame(**{f"c{i}": [1] for i in range(20)})
+    with pytest.raises(BadData, match=r"'c11' and 8 more; name it"):
+        read_table(write(table, tmp_path / "a.csv"))
 
 
 def test_a_missing_column_names_those_there_are(tmp_path):

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
+MARKS = {"1": True, "true": True, "1.0": True, "0": False, "false": False, "0.0": False}
+
 
 def missing(cell: Any) -> bool:
     """Whether a cell holds nothing: null, not a number, or blanks."""
@@ -24,6 +26,12 @@ def as_list(cell: Any) -> tuple[str, ...] | None:
     if isinstance(cell, list | tuple) and not any(isinstance(part, list | dict) or missing(part) for part in cell):
         return tuple(map(str, cell))
     return None
+
+
+def as_marks(cell: Any) -> tuple[bool, ...] | None:
+    """A cell as marks, true or false for each word; None if it is no list of these."""
+    marks = [MARKS.get(part.lower()) for part in as_list(cell) or ()]
+    return tuple(bool(mark) for mark in marks) if marks and None not in marks else None
 
 
 def as_labels(cells: Sequence[Any]) -> list[str | None]:

@@ -1,11 +1,12 @@
 """Which column is what: named by the user, or guessed from usual names and from what the columns hold."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from statistics import median
 from typing import Any
 
 from whence.core.errors import BadData
+from whence.data.cells import as_list, as_marks, missing
 from whence.data.files import Table, short
 
 USUAL = {
@@ -23,6 +24,16 @@ USUAL = {
 }  # fmt: skip
 LONG = 3  # words in the middle cell of a column of texts
 FEW = 20  # values in a column of classes
+
+
+FITS: dict[str, Callable[[Any], bool]] = {  # what a cell must hold for its column to be guessed
+    "tokens": lambda cell: bool(as_list(cell)),
+    "tags": lambda cell: bool(as_list(cell)),
+    "rationale": lambda cell: bool(as_marks(cell)),
+    "pair": lambda cell: isinstance(cell, str) and not missing(cell),
+    "text": lambda cell: True,
+    "label": lambda cell: not isinstance(cell, list | dict),
+}
 
 
 @dataclass(frozen=True)
@@ -63,21 +74,35 @@ def settle(table: Table, columns: Columns, where: str) -> tuple[Columns, list[st
 
 
 def by_usual_names(table: Table, columns: Columns) -> tuple[Columns, list[str]]:
-    """Take columns by their usual names; a column is taken once only."""
+    """Take columns by their usual names; a column is taken once only, and only if it holds what is wanted."""
     notes = []
     lowered = {name.strip().lower(): name for name in reversed(table.columns)}
     for role, usual in USUAL.items():
-        if getattr(columns, role) is not None or (role == "tags" and columns.tokens is None):
-            continue
-        if role == "text" and columns.tokens is not None:
-            continue  # the words are the text
         taken = set(columns.named().values())
         found = [lowered[name] for name in usual if name in lowered and lowered[name] not in taken]
-        if found:
-            columns = replace(columns, **{role: found[0]})
-            others = f" (and not {', '.join(map(repr, found[1:]))})" if found[1:] else ""
-            notes.append(f"took column {found[0]!r} as the {role}{others}")
+        if not found or not wanted(role, columns, lowered):
+            continue
+        if not all(FITS[role](cell) for cell in cells(table, found[0])):
+            notes.append(f"did not take column {found[0]!r} as the {role}, since not every row holds one")
+            continue
+        columns = replace(columns, **{role: found[0]})
+        others = f" (and not {', '.join(map(repr, found[1:]))})" if found[1:] else ""
+        notes.append(f"took column {found[0]!r} as the {role}{others}")
     return columns, notes
+
+
+def wanted(role: str, columns: Columns, there: Collection[str]) -> bool:
+    """Whether a column is to be looked for, given those that are settled: words only where they are marked."""
+    if role == "tokens":
+        marked = (
+            columns.tags or columns.rationale or any(n in there for n in (*USUAL["tags"][:-1], *USUAL["rationale"]))
+        )
+        return not columns.tokens and not columns.text and bool(marked or not any(n in there for n in USUAL["text"]))
+    if role == "text":
+        return not columns.text and not columns.tokens
+    if role == "tags":
+        return not columns.tags and columns.tokens is not None
+    return getattr(columns, role) is None and bool(columns.text or columns.tokens or role == "label")
 
 
 def by_contents(table: Table, columns: Columns, where: str) -> tuple[Columns, list[str]]:
@@ -92,7 +117,7 @@ def by_contents(table: Table, columns: Columns, where: str) -> tuple[Columns, li
     raise BadData(
         f"{where}: no column has a usual name for a text ({', '.join(USUAL['text'][:4])} ...) and it is not plain "
         f"which one it is; there are: {listed(table)}; name it with --data.text NAME, "
-        "and the label with --data.label NAME"
+        "and the label with --data.label NAME; if the first line is a row and no header, put a header before it"
     )
 
 
@@ -126,5 +151,6 @@ def holds_classes(column: Sequence[Any]) -> bool:
 
 
 def listed(table: Table) -> str:
-    """The names of the columns there are."""
-    return ", ".join(short(name) for name in table.columns) or "none"
+    """The names of the columns there are, the first dozen if there are many."""
+    more = f" and {len(table.columns) - 12} more" if len(table.columns) > 12 else ""
+    return (", ".join(short(name) for name in table.columns[:12]) or "none") + more

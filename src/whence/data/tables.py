@@ -1,19 +1,18 @@
 """The user's own tables: CSV, TSV, JSON lines or Parquet, one example a row."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from whence.core.errors import BadData
-from whence.data.cells import as_labels, as_list, in_order, missing
+from whence.data.cells import as_labels, as_list, as_marks, in_order, missing
 from whence.data.columns import Columns, settle
 from whence.data.examples import Corpus, Example
 from whence.data.files import Table
 from whence.data.formats import read_file
 
 __all__ = ["Columns", "corpus_from", "read_table"]
-MARKS = {"1": True, "true": True, "1.0": True, "0": False, "false": False, "0.0": False}
 
 
 def read_table(path: str | Path, columns: Columns | None = None) -> Corpus:
@@ -56,7 +55,8 @@ class Reading:
     def examples(self) -> list[Example]:
         """One example for each row."""
         columns: dict[str, Sequence[Any]] = {"words": self.lists("tokens")} if self.columns.tokens else {}
-        columns |= {role: self.lists(role) for role in ("tags", "rationale") if getattr(self.columns, role)}
+        columns |= {"tags": self.lists("tags")} if self.columns.tags else {}
+        columns |= {"rationale": self.marks()} if self.columns.rationale else {}
         columns |= {role: self.strings(role) for role in ("text", "pair", "target") if getattr(self.columns, role)}
         if self.columns.label:
             columns["label"] = as_labels([row.get(self.columns.label) for row in self.table.rows])
@@ -64,8 +64,6 @@ class Reading:
             columns["words"] = [tuple(text.split()) for text in columns["text"]]
         if "words" in columns:
             columns["text"] = [" ".join(words) for words in columns["words"]]
-        if "rationale" in columns:
-            columns["rationale"] = self.as_marks(columns["rationale"])
         rows = zip(*columns.values(), strict=True)
         return [self.example(number, dict(zip(columns, row, strict=True))) for number, row in enumerate(rows, start=1)]
 
@@ -87,13 +85,15 @@ class Reading:
         refuse(read, lambda cell: not cell, f"{self.name}: column {column!r} (the {role}) has no list")
         return [cell or () for cell in read]
 
-    def as_marks(self, marks: Iterable[tuple[str, ...]]) -> list[tuple[bool, ...]]:
-        """Marks as true or false."""
-        read = [tuple(MARKS.get(mark.lower()) for mark in row) for row in marks]
-        refuse(read, lambda row: None in row,
-               f"{self.name}: column {self.columns.rationale!r} must hold 0 or 1 (false or true) for each word; "
-               "there is something else")  # fmt: skip
-        return [tuple(bool(mark) for mark in row) for row in read]
+    def marks(self) -> list[tuple[bool, ...]]:
+        """The cells of the column of rationales, true or false for each word."""
+        column = self.columns.rationale
+        read = [as_marks(cell) for cell in self.lists("rationale")]
+        wanted = (
+            f"{self.name}: column {column!r} must hold 0 or 1 (false or true) for each word; there is something else"
+        )
+        refuse(read, lambda cell: cell is None, wanted)
+        return [cell or () for cell in read]
 
     def notes(self, examples: Sequence[Example]) -> list[str]:
         """Sentences on what was done to the rows."""
