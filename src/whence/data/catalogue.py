@@ -1,0 +1,114 @@
+"""The corpora by name, and the one door to all data: `load`."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from whence.core.errors import BadConfig, BadData
+from whence.data import sst
+from whence.data.columns import Columns
+from whence.data.embedded import reviews, stories
+from whence.data.entry import Entry
+from whence.data.examples import Corpus
+from whence.data.fetching import altered_files, fetch, home, missing_files
+from whence.data.hub import read_hub
+from whence.data.tables import read_table
+
+CORPORA: dict[str, Entry] = {entry.name: entry for entry in (reviews.ENTRY, stories.ENTRY, sst.ENTRY)}
+
+
+def load(
+    name_or_path: str | Path,
+    *,
+    data_dir: str | Path | None = None,
+    columns: Columns | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> Corpus:
+    """A corpus by its name (`reviews`, `stories:2`, `sst:fine`), from the hub (`hub:imdb`), or in a table (a path).
+
+    Native corpora are looked for in `data_dir`, else in `$WHENCE_DATA`, else in the cache. `columns` are for tables and
+    the hub, `seed` for embedded corpora, `options` for corpora of the catalogue.
+    """
+    name, _, variant = str(name_or_path).partition(":")
+    if name in CORPORA and not isinstance(name_or_path, Path):
+        return load_entry(CORPORA[name], variant, data_dir, seed, options)
+    if options:
+        raise BadConfig(f"only corpora of the catalogue take options ({', '.join(options)}); {name_or_path} is not one")
+    if name == "hub" and not isinstance(name_or_path, Path):
+        return read_hub(variant, columns)
+    if not Path(name_or_path).exists():
+        raise BadData(unknown(str(name_or_path)))
+    return read_table(name_or_path, columns)
+
+
+def load_entry(
+    entry: Entry, variant: str, data_dir: str | Path | None, seed: int, options: Mapping[str, Any]
+) -> Corpus:
+    """A corpus of the catalogue, in a variant of it."""
+    if variant and variant not in entry.variants:
+        there = ", ".join(f"{entry.name}:{name}" for name in entry.variants) or f"{entry.name} alone"
+        raise BadData(f"there is no {entry.name}:{variant}; there is: {there}")
+    chosen = {**(entry.variants[variant] if variant else {}), **options}
+    if entry.kind == "embedded":
+        return entry.load(seed=seed, **chosen)
+    folder = home(data_dir) / entry.name
+    gone = missing_files(entry, folder)
+    if gone:
+        raise BadData(
+            f"{entry.name} is not in {folder.parent} (no {', '.join(gone)} in {folder}). It is: {entry.about}; "
+            f"licence: {entry.licence}. Get it with `whence data get {entry.name}`, or name the folder that holds it "
+            "with --data-dir or WHENCE_DATA"
+        )
+    notes = tuple(f"{name} is not the official file, by its sha256" for name in altered_files(entry, folder))
+    corpus = entry.load(folder.parent, **chosen)
+    return replace(corpus, notes=(*corpus.notes, *notes))
+
+
+def get(name: str, data_dir: str | Path | None = None) -> Path:
+    """Fetch a native corpus from its official place and return its folder; nothing is done if it is there."""
+    entry = find(name)
+    if entry.kind == "embedded":
+        raise BadData(f"{entry.name} is embedded: it is made when it is asked for, there is nothing to fetch")
+    return fetch(entry, data_dir)
+
+
+def find(name: str) -> Entry:
+    """The entry of a name, with or without a variant."""
+    entry = CORPORA.get(name.partition(":")[0])
+    if entry is None:
+        raise BadData(unknown(name))
+    return entry
+
+
+def unknown(name: str) -> str:
+    """A sentence that says that there is no such corpus or file, and what there is."""
+    near = get_close_matches(name.partition(":")[0], CORPORA, n=2, cutoff=0.5)
+    meant = f" Did you mean {' or '.join(near)}?" if near else ""
+    return (
+        f"there is no corpus {name!r} and no file of that name.{meant} There are: {', '.join(CORPORA)}; or hub:NAME "
+        "for a dataset of the Hugging Face hub; or the path of a table (.csv, .tsv, .jsonl, .parquet)"
+    )
+
+
+def counts(corpus: Corpus) -> dict[str, dict[str, int]]:
+    """How many examples of each label each split has; those without a label are counted under the empty name."""
+    return {
+        split: dict(sorted(Counter(e.label or "" for e in examples).items()))
+        for split, examples in corpus.splits.items()
+    }
+
+
+def preview(corpus: Corpus, n: int = 3) -> list[dict[str, str]]:
+    """The first examples of each split as plain rows: split, label, text, and what else they have."""
+    rows = []
+    for split, examples in corpus.splits.items():
+        for e in examples[:n]:
+            decides = " ".join(w for w, m in zip(e.words or (), e.rationale or (), strict=False) if m)
+            row = {"split": split, "label": e.label, "text": e.text, "pair": e.pair, "tags": " ".join(e.tags or ()),
+                   "target": e.target, "decides": decides}  # fmt: skip
+            rows.append({name: cell for name, cell in row.items() if cell})
+    return rows

@@ -1,0 +1,54 @@
+"""What a cell says: nothing, a list of words, a label."""
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+MARKS = {"1": True, "true": True, "1.0": True, "0": False, "false": False, "0.0": False}
+
+
+def missing(cell: Any) -> bool:
+    """Whether a cell holds nothing: null, not a number, or blanks."""
+    return (
+        cell is None or (isinstance(cell, float) and math.isnan(cell)) or (isinstance(cell, str) and not cell.strip())
+    )
+
+
+def as_list(cell: Any) -> tuple[str, ...] | None:
+    """A cell as a list of strings: a list, a JSON list, or words with spaces between; None if it is none of these."""
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
+        with suppress(json.JSONDecodeError):  # words may begin with a bracket, too
+            cell = json.loads(cell)
+    if isinstance(cell, str):
+        return tuple(cell.split())
+    if isinstance(cell, list | tuple) and not any(isinstance(part, list | dict) or missing(part) for part in cell):
+        return tuple(map(str, cell))
+    return None
+
+
+def as_marks(cell: Any) -> tuple[bool, ...] | None:
+    """A cell as marks, true or false for each word; None if it is no list of these."""
+    marks = [MARKS.get(part.lower()) for part in as_list(cell) or ()]
+    return tuple(bool(mark) for mark in marks) if marks and None not in marks else None
+
+
+def as_labels(cells: Sequence[Any]) -> list[str | None]:
+    """Labels as strings, null where there is none; whole numbers written as 1.0 become 1 if all labels are such."""
+    labels = [None if missing(cell) else str(cell).strip() for cell in cells]
+    try:
+        numbers = {label: float(label) for label in labels if label is not None}
+    except ValueError:
+        return labels
+    if not all(number.is_integer() for number in numbers.values()):
+        return labels
+    return [None if label is None else str(int(numbers[label])) for label in labels]
+
+
+def in_order(labels: Iterable[str]) -> tuple[str, ...]:
+    """Labels sorted, by number if all are whole numbers."""
+    try:
+        return tuple(sorted(labels, key=int))
+    except ValueError:
+        return tuple(sorted(labels))
