@@ -139,7 +139,7 @@ def test_two_columns_of_long_texts_are_not_guessed_between(tmp_path):
 def test_no_label_is_guessed_where_two_columns_could_be_it(tmp_path):
     corpus = read_table(write(frame(text=list("abcd"), p=list("xyxy"), q=list("uuvv")), tmp_path / "a.csv"))
     assert corpus.labels == ()
-    assert any("--data.label" in note for note in corpus.notes)
+    assert any("--columns.label" in note for note in corpus.notes)
 
 
 @pytest.mark.parametrize("as_cell", [json.dumps, lambda cells: " ".join(str(cell) for cell in cells)])

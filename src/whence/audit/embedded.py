@@ -8,9 +8,9 @@ from whence.models.training import Training
 
 TRAININGS = {
     "stories": Training(
-        data="stories", embedding_size=50, hidden_size=32, epochs=30, patience=5, learning_rate=5e-3, batch_size=50
+        data="stories", embedding_size=32, hidden_size=32, epochs=16, patience=10, learning_rate=1e-2, batch_size=32
     ),
     "reviews": Training(
-        data="reviews", embedding_size=50, hidden_size=32, epochs=6, patience=2, learning_rate=3e-3, batch_size=50
+        data="reviews", embedding_size=32, hidden_size=32, epochs=8, patience=8, learning_rate=1e-2, batch_size=32
     ),
 }

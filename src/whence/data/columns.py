@@ -116,8 +116,8 @@ def by_contents(table: Table, columns: Columns, where: str) -> tuple[Columns, li
             return others, [f"took column {texts[0]!r} as the text, since it alone holds longer texts", *notes]
     raise BadData(
         f"{where}: no column has a usual name for a text ({', '.join(USUAL['text'][:4])} ...) and it is not plain "
-        f"which one it is; there are: {listed(table)}; name it with --data.text NAME, "
-        "and the label with --data.label NAME; if the first line is a row and no header, put a header before it"
+        f"which one it is; there are: {listed(table)}; name it with --columns.text NAME, "
+        "and the label with --columns.label NAME; if the first line is a row and no header, put a header before it"
     )
 
 
@@ -129,7 +129,7 @@ def label_by_contents(table: Table, columns: Columns) -> tuple[Columns, list[str
     few = [name for name in table.columns if name not in taken and holds_classes(cells(table, name))]
     if len(few) == 1:
         return replace(columns, label=few[0]), [f"took column {few[0]!r} as the label, since it alone holds few values"]
-    return columns, ["took no column as the label; name one with --data.label NAME"]
+    return columns, ["took no column as the label; name one with --columns.label NAME"]
 
 
 def cells(table: Table, name: str) -> list[Any]:

@@ -23,6 +23,7 @@ from whence.models.batch import Batch
 from whence.models.fitting import scores
 from whence.models.subject import Subject, probabilities
 from whence.models.training import Training, train
+from whence.models.workshop import train_all
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class Bench:
         """The examples in batches of like length, with a progress bar."""
         if not self.encoded:
             self.encoded.extend(self.subject.batches(self.examples, self.batch_size))
-        yield from tqdm(self.encoded, desc=self.name, unit="batch", disable=self.quiet)
+        yield from tqdm(self.encoded, desc=self.name, unit="batch", disable=self.quiet, leave=False, delay=1)
 
     def first_batch(self) -> Batch:
         """One small batch, to look at the model with."""
@@ -101,23 +102,38 @@ class Bench:
             right[batch.examples.numpy()] = torch.stack(found).float().mean(0).numpy()
         return right
 
-    def from_seeds(self, seeds: int) -> Iterator[tuple[int, "Bench"]]:
-        """This bench as it is (seed -1), or one with a model trained from each of so many seeds."""
+    def from_seeds(self, seeds: int, altered: Sequence[str] = ()) -> Iterator[tuple[int, "Bench"]]:
+        """This bench as it is (seed -1), or one with a model trained from each of so many seeds.
+
+        Those that are to be `altered` in training are trained along with them, several at a time.
+        """
         if not seeds:
             yield -1, self
+            return
+        wanted = [(seed, how) for seed in range(seeds) for how in ("none", *altered)]
+        again = [self._again(seed, how) for seed, how in wanted if not self._is_own(seed, how)]
+        assert self.corpus is not None  # `_again` has refused by now
+        train_all(again, self.corpus, quiet=self.quiet)
         for seed in range(seeds):
             yield seed, self.retrained(seed, "none")
 
     def retrained(self, seed: int, altered: str) -> "Bench":
         """The same bench with a model trained again, from another seed, perhaps with altered attention."""
+        if self._is_own(seed, altered):
+            return self
+        training, folder = self._again(seed, altered)
+        subject = train(training, folder, corpus=self.corpus, quiet=self.quiet)
+        return replace(self, subject=subject, training=training, encoded=[])
+
+    def _is_own(self, seed: int, altered: str) -> bool:
+        return self.training is not None and (seed, altered) == (self.training.seed, self.training.altered)
+
+    def _again(self, seed: int, altered: str) -> tuple[Training, Path]:
         if self.training is None or self.corpus is None or self.workshop is None:
             raise BadConfig(
                 f"{self.subject.name} cannot be trained again: that needs a model that `whence train` made, its corpus"
                 " with the splits train and dev, and a folder for results; or leave retrain at 0"
             )
-        if (seed, altered) == (self.training.seed, self.training.altered):
-            return self
         training = self.training.model_copy(update={"seed": seed, "altered": altered})
-        folder = self.workshop / f"{self.corpus.name.replace('/', '-')}-{self.corpus.checksum[:8]}-{altered}-seed{seed}"
-        subject = train(training, folder, corpus=self.corpus, quiet=self.quiet)
-        return replace(self, subject=subject, training=training, encoded=[])
+        name = f"{self.corpus.name.replace(':', '-')}-{training.key(self.corpus)}-{altered}-seed{seed}"
+        return training, self.workshop / name

@@ -56,13 +56,14 @@ COLUMNS = Columns(
 def run(config: Config, bench: "Bench") -> pd.DataFrame:
     """The table: every example's score with and without its attention."""
     rows: list[dict[str, Any]] = []
-    for seed, trained in bench.from_seeds(config.retrain):
+    again = [variant for variant in config.variants if config.retrain and variant in RETRAINABLE]
+    for seed, trained in bench.from_seeds(config.retrain, again):
         base = trained.scores()  # of every example
         for place in places(trained.subject, config.grain, trained.first_batch()):
             for variant in config.variants:
                 altered = trained.scores(partial(alteration, variant), place, config.specials, _draws(config, variant))
                 rows += _rows(trained, base, altered, place.name, variant, "infer", seed)
-        for variant in (variant for variant in config.variants if config.retrain and variant in RETRAINABLE):
+        for variant in again:
             other = bench.retrained(seed, variant)
             (everywhere,) = places(other.subject, "all", other.first_batch())
             altered = other.scores(partial(alteration, variant), everywhere, True, _draws(config, variant))

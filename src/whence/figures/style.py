@@ -63,6 +63,7 @@ def save(figure: Figure, path: str | Path) -> list[Path]:
     """Write `path` with the endings .svg, .pdf and .png; the same figure gives the same bytes."""
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
     written = []
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     with house():
         for ending, about in metadata.items():
             target = Path(f"{path}.{ending}")

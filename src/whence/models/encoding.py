@@ -91,7 +91,7 @@ class Encoder:
         if any(example.target is None for example in examples):
             raise BadData(
                 "a sequence-to-sequence model is asked about the target text; expected a column with it (name it:"
-                " --data.target NAME)"
+                " --columns.target NAME)"
             )
         labels = self.tokenizer(
             text_target=[example.target for example in examples], padding=True, truncation=True,
@@ -113,7 +113,7 @@ class Encoder:
             return int(label)
         raise BadData(
             f"the label {label!r} is unknown to the model, which knows: {', '.join(self.label_ids)}. Rename the labels"
-            " in the table, or name another label column (--data.label NAME)"
+            " in the table, or name another label column (--columns.label NAME)"
         )
 
 

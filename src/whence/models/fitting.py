@@ -8,6 +8,7 @@ happened.
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from whence.core.attending import Rule, attending
 from whence.core.errors import BadData
 from whence.core.seeds import stream
 from whence.data.examples import Example
+from whence.models.batch import Batch
 from whence.models.subject import Subject
 
 POOL = 50  # batches' worth of texts that are sorted by length together
+KEPT = 50_000  # texts whose batches are kept in memory between epochs
 
 
 @dataclass(frozen=True)
@@ -70,12 +73,13 @@ def fit(
     progress, kept = Progress(), {name: tensor.clone() for name, tensor in model.state_dict().items()}
     if checkpoint is not None and checkpoint.exists():
         progress, kept = _take_up(checkpoint, model, optimizer)
+    batches = composed(subject, train, recipe)
     bar = tqdm(
         total=recipe.epochs, initial=progress.epoch, desc=f"training {subject.name}", unit="epoch", disable=quiet
     )
     with bar, torch.random.fork_rng():
         while progress.epoch < recipe.epochs and progress.waited < recipe.patience:
-            loss = _epoch(subject, train, recipe, optimizer, progress.epoch, override)
+            loss = _epoch(subject, batches, recipe, optimizer, progress.epoch, override)
             score = accuracy(subject, dev, recipe.batch_size, _rule(override, recipe.seed, progress.epoch, "dev"))
             progress.losses.append(loss)
             progress.scores.append(score)
@@ -94,7 +98,7 @@ def fit(
 
 def _epoch(
     subject: Subject,
-    train: Sequence[Example],
+    batches: Sequence[Callable[[], Batch]],
     recipe: Recipe,
     optimizer: torch.optim.Optimizer,
     epoch: int,
@@ -102,20 +106,20 @@ def _epoch(
 ) -> float:
     """One pass over the training texts; the mean loss."""
     torch.manual_seed(stream(recipe.seed, f"epoch {epoch}").initial_seed())  # dropout
-    order = shuffled_by_length(train, recipe.batch_size, stream(recipe.seed, f"order {epoch}"))
+    order = torch.randperm(len(batches), generator=stream(recipe.seed, f"order {epoch}")).tolist()
     subject.model.train()
-    total = 0.0
+    total, seen = 0.0, 0
     with attending(subject.model, override=_rule(override, recipe.seed, epoch, "train"), watch=None):
-        for numbers in tqdm(order, desc=f"epoch {epoch + 1}", unit="batch", leave=False, disable=None, delay=5):
-            batch = subject.encode([train[number] for number in numbers], numbers)
+        for number in order:
+            batch = batches[number]()
             gold = batch.gold.to(subject.device)
             loss = F.cross_entropy(subject.logits(batch).flatten(0, 1), gold.flatten(), ignore_index=-1)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            total += float(loss.detach()) * len(numbers)
+            total, seen = total + float(loss.detach()) * len(batch), seen + len(batch)
     subject.model.eval()
-    return total / len(train)
+    return total / seen
 
 
 def accuracy(
@@ -135,14 +139,25 @@ def scores(probs: Any, answers: Any, gold: Any) -> Any:
     return right.sum(-1) / answers.sum(-1).clamp_min(1)
 
 
-def shuffled_by_length(examples: Sequence[Example], batch_size: int, generator: Generator) -> list[list[int]]:
-    """All numbers in random batches of like length: pools of random texts, sorted, cut, and the batches shuffled."""
+def composed(subject: Subject, train: Sequence[Example], recipe: Recipe) -> list[Callable[[], Batch]]:
+    """The training texts in batches, the same in every epoch; kept in memory if they are not too many."""
+
+    def encoded(numbers: list[int]) -> Batch:
+        return subject.encode([train[number] for number in numbers], numbers)
+
+    keep = cache if len(train) <= KEPT else lambda make: make
+    numbers = by_length(train, recipe.batch_size, stream(recipe.seed, "batches"))
+    return [keep(partial(encoded, some)) for some in numbers]
+
+
+def by_length(examples: Sequence[Example], batch_size: int, generator: Generator) -> list[list[int]]:
+    """All numbers in random batches of like length: pools of random texts, each sorted and cut."""
     order = torch.randperm(len(examples), generator=generator).tolist()
     batches = []
     for start in range(0, len(order), POOL * batch_size):
         pool = sorted(order[start : start + POOL * batch_size], key=lambda number: len(examples[number].text))
         batches += [pool[i : i + batch_size] for i in range(0, len(pool), batch_size)]
-    return [batches[i] for i in torch.randperm(len(batches), generator=generator).tolist()]
+    return batches
 
 
 def _groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:

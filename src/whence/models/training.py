@@ -1,5 +1,6 @@
 """Training a reference model on a corpus: `whence train additive --data sst`."""
 
+import hashlib
 import json
 import time
 from pathlib import Path
@@ -54,6 +55,16 @@ class Training(BaseModel):
         """The part that is about fitting."""
         return Recipe(self.epochs, self.batch_size, self.learning_rate, self.weight_decay, self.patience, self.seed)
 
+    def identity(self, corpus: Corpus) -> dict[str, Any]:
+        """What determines the trained model: the options, and the contents of the corpus."""
+        options = self.model_dump(mode="json", exclude={"data", "data_dir", "vectors"})
+        return {**options, "corpus": corpus.checksum, "vectors": self.vectors and self.vectors.name}
+
+    def key(self, corpus: Corpus) -> str:
+        """A short name for what is trained, whatever the seed and the alteration."""
+        same = {name: value for name, value in self.identity(corpus).items() if name not in ("seed", "altered")}
+        return hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()[:8]
+
 
 def train(training: Training, folder: Path, *, corpus: Corpus | None = None, quiet: bool = False) -> Subject:
     """A trained subject, saved in `folder` with `save_pretrained`; taken from there if it is finished already.
@@ -61,8 +72,7 @@ def train(training: Training, folder: Path, *, corpus: Corpus | None = None, qui
     A run that was cut off goes on from its last finished epoch.
     """
     corpus = corpus or load_corpus(training.data, data_dir=training.data_dir)
-    identity = {**training.model_dump(mode="json", exclude={"data_dir", "vectors"}), "corpus": corpus.checksum,
-                "vectors": training.vectors and training.vectors.name}  # fmt: skip
+    identity = training.identity(corpus)
     if (folder / RECORD).exists():
         _refuse_other(folder, identity)
         return load(folder)
