@@ -16,8 +16,8 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $(STAMP)
 
-demo: setup ## watch and replace the attention of a small model
-	$(BIN)/python examples/core.py
+demo: setup ## audit two small models, one whose attention matters and one whose attention hardly does (two minutes)
+	$(BIN)/whence audit --out whence-audit
 
 lint: setup ## format check, lint, types, import direction
 	$(BIN)/ruff format --check .

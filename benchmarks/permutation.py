@@ -104,7 +104,7 @@ def additive_report() -> str:
         generator = np.random.default_rng(0)
 
         def encode(inputs=inputs):
-            return model.encoder(model.embeddings(inputs["input_ids"]), inputs["attention_mask"].bool())
+            return model.encoder(model.embeddings(inputs["input_ids"]), inputs["attention_mask"].bool())[0]
 
         def loop(hidden=None, inputs=inputs, generator=generator, encode=encode):
             return loop_over_permutations(model, inputs, encode() if hidden is None else hidden, generator)
@@ -120,7 +120,7 @@ def additive_report() -> str:
             ROUNDS,
         )
         weights = permuted(1)(replay.call)
-        slowly = model.decoder((weights[:, 0, 0, :, None] * hidden).sum(1))
+        slowly = model.decoder.classify((weights[:, 0, 0, :, None] * hidden).sum(1))
         off = float((replay(imposed(weights))[0] - slowly).abs().max())
         whole, decoder = times.ratio("loop", "ours"), times.ratio("loop, encoded", "ours, encoded")
         cells = [f"{1000 * times.median(name):.0f} ms" for name in times.seconds]

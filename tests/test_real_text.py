@@ -76,14 +76,14 @@ def test_a_hundred_permutations_of_real_sentences_are_those_of_a_loop():
     ids, mask, _ = batch(sentences("dev")[:24], vocabulary)
     replay = Replay(model, "attention", {"input_ids": ids, "attention_mask": mask})
     assert replay.way == "queries"
-    hidden = model.encoder(model.embeddings(ids), mask.bool())
+    hidden, _ = model.encoder(model.embeddings(ids), mask.bool())
     drawn = permuted(0)
     for _ in range(20):
         shuffled = drawn(replay.call)
         for row, own, length in zip(shuffled[:, 0, 0], replay.call.weights[:, 0, 0], mask.sum(1), strict=True):
             assert_close(np.sort(row[:length].numpy()), np.sort(own[:length].numpy()))
         slowly = torch.stack(
-            [model.decoder(sum(w * h for w, h in zip(row, states, strict=True)))
+            [model.decoder.classify(sum(w * h for w, h in zip(row, states, strict=True)))
              for row, states in zip(shuffled[:, 0, 0], hidden, strict=True)]
         )  # fmt: skip
         assert_close(replay(imposed(shuffled))[0], slowly, atol=1e-5, rtol=1e-4)

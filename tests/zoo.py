@@ -144,6 +144,10 @@ REFERENCE = [
          encoder=encoder, attention=attention, embedding_size=12, hidden_size=8, **TEXT)
     for encoder, attention in [("lstm", "additive"), ("cnn", "additive"), ("average", "additive"), ("lstm", "dot")]
 ] + [
+    ours(f"additive-{attention}-pairs{'-bypass' * bypass}", AdditiveForSequenceClassification, AdditiveConfig,
+         attention=attention, pairs=True, bypass=bypass, embedding_size=12, hidden_size=8, **TEXT)
+    for attention, bypass in [("additive", False), ("dot", True)]
+] + [
     ours(f"transformer-{norm}-{positions}", TransformerForSequenceClassification, TransformerConfig,
          norm=norm, positions=positions, pool=pool, **OURS)
     for norm, positions, pool in [("pre", "sinusoidal", "first"), ("post", "learned", "mean"), ("pre", "none", "mean")]

@@ -8,9 +8,10 @@ from torch import nn, tensor
 from torch.testing import assert_close
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
-from whence import attending
+from whence import attending, uniform
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
-from whence.models.additive import AdditiveScore, CNNEncoder, DotScore, LSTMEncoder
+from whence.models.additive import AdditiveScore, Decoder, DotScore, to_the_front
+from whence.models.encoders import AverageEncoder, CNNEncoder, LSTMEncoder
 
 TINY = {"vocab_size": 20, "embedding_size": 6, "hidden_size": 4}
 
@@ -22,7 +23,7 @@ def filled(parameter, values):
 
 def test_additive_scores_by_hand():
     """e = vᵀ tanh(W h + b)."""
-    score = AdditiveScore(2)
+    score = AdditiveScore(2, pairs=False)
     filled(score.project.weight, [[1.0, -1.0]])
     filled(score.project.bias, [0.5])
     filled(score.v.weight, [[2.0]])
@@ -31,8 +32,8 @@ def test_additive_scores_by_hand():
 
 def test_dot_scores_by_hand():
     """e = vᵀ h / √width."""
-    score = DotScore(4)
-    filled(score.v.weight, [[1.0, 0.0, -1.0, 2.0]])
+    score = DotScore(4, pairs=False)
+    filled(score.query.weight, [[1.0, 0.0, -1.0, 2.0]])
     assert_close(score(tensor([[[1.0, 5.0, 2.0, 3.0]]])), tensor([[2.5]]))
 
 
@@ -44,9 +45,9 @@ def test_the_whole_model_by_hand():
     filled(model.embeddings.weight, [[0.0], [1.0], [-2.0]])
     filled(model.encoder.project.weight, [[1.0]])
     filled(model.encoder.project.bias, [0.0])
-    filled(model.score.v.weight, [[3.0]])
-    filled(model.decoder.weight, [[1.0], [-1.0]])
-    filled(model.decoder.bias, [0.0, 0.5])
+    filled(model.score.query.weight, [[3.0]])
+    filled(model.decoder.classify.weight, [[1.0], [-1.0]])
+    filled(model.decoder.classify.bias, [0.0, 0.5])
     h = [math.tanh(1.0), math.tanh(-2.0)]
     e = [math.exp(3 * x) for x in h]
     context = (e[0] * h[0] + e[1] * h[1]) / sum(e)
@@ -78,18 +79,21 @@ def test_padding_changes_nothing(encoder):
 
 def test_the_lstm_reads_each_text_backwards_from_its_own_end():
     torch.manual_seed(0)
-    encoder = LSTMEncoder(AdditiveConfig(**TINY))
+    encoder = LSTMEncoder(6, 4)
     x = torch.randn(2, 5, 6)
     mask = tensor([[True] * 5, [True] * 3 + [False] * 2])
     alone, _ = encoder.lstm(x[1:, :3])
-    assert_close(encoder(x, mask)[1, :3], alone[0])
+    hidden, whole = encoder(x, mask)
+    assert_close(hidden[1, :3], alone[0])
+    assert_close(whole[1], torch.cat([alone[0, 2, :4], alone[0, 0, 4:]]))  # each direction's last state
 
 
 def test_convolutions_agree_with_a_slow_loop():
     torch.manual_seed(0)
-    encoder = CNNEncoder(AdditiveConfig(vocab_size=9, embedding_size=2, hidden_size=4))
+    encoder = CNNEncoder(2, 4)
     x, mask = torch.randn(1, 6, 2), torch.ones(1, 6, dtype=torch.bool)
-    hidden = encoder(x, mask)
+    hidden, whole = encoder(x, mask)
+    assert_close(whole, hidden.amax(1))
     for channel, convolve in enumerate(encoder.convolutions):
         reach = convolve.kernel_size[0] // 2
         for token in range(6):
@@ -98,6 +102,86 @@ def test_convolutions_agree_with_a_slow_loop():
                 if 0 <= token + offset < 6:
                     total += convolve.weight[0, :, offset + reach] @ x[0, token + offset]
             assert_close(hidden[0, token, channel], total.clamp_min(0))
+
+
+def test_with_a_question_the_scores_by_hand():
+    """e = vᵀ tanh(W₁ h + b + W₂ q) (003 Eq. 2), and (W q + b)ᵀ h / √width."""
+    score = AdditiveScore(2, pairs=True)
+    filled(score.project.weight, [[1.0, -1.0]])
+    filled(score.project.bias, [0.5])
+    filled(score.ask.weight, [[0.0, 3.0]])
+    filled(score.v.weight, [[2.0]])
+    hidden, question = tensor([[[0.5, 0.5], [1.0, 0.0]]]), tensor([[7.0, 0.2]])
+    assert_close(score(hidden, question), tensor([[2 * math.tanh(1.1), 2 * math.tanh(2.1)]]))
+    dot = DotScore(4, pairs=True)
+    filled(dot.query.weight, torch.eye(4).tolist())
+    filled(dot.query.bias, [0.0, 0.0, 0.0, 1.0])
+    scores = dot(tensor([[[1.0, 5.0, 2.0, 3.0]]]), tensor([[1.0, 1.0, -1.0, 0.0]]))
+    assert_close(scores, tensor([[(1 + 5 - 2 + 3) / 2]]))
+
+
+def test_the_bypass_decoder_by_hand():
+    """W₃ tanh(W₁ c + W₂ q), the question repeated for each of its text's queries."""
+    decoder = Decoder(2, 1, bypass=True)
+    for part, weight in ((decoder.of_context, [[1.0, 0.0]]), (decoder.of_question, [[0.0, 1.0]])):
+        filled(part.weight, weight)
+        filled(part.bias, [0.0])
+    filled(decoder.classify.weight, [[2.0]])
+    filled(decoder.classify.bias, [0.1])
+    context, question = tensor([[0.3, 9.0], [0.4, 9.0], [0.5, 9.0], [0.6, 9.0]]), tensor([[9.0, 0.1], [9.0, -0.2]])
+    expected = [2 * math.tanh(x) + 0.1 for x in (0.4, 0.5, 0.3, 0.4)]
+    assert_close(decoder(context, question).flatten(), tensor(expected))
+
+
+def test_the_average_encoder_gives_the_mean_of_its_tokens_as_the_whole():
+    encoder = AverageEncoder(1, 1)
+    filled(encoder.project.weight, [[1.0]])
+    filled(encoder.project.bias, [0.0])
+    _, whole = encoder(tensor([[[1.0], [2.0], [50.0]]]), tensor([[True, True, False]]))
+    assert_close(whole, tensor([[(math.tanh(1) + math.tanh(2)) / 2]]))
+
+
+def test_picked_tokens_move_to_the_front_in_their_order():
+    x = torch.arange(8.0).view(2, 4, 1)
+    picked, mask = to_the_front(x, tensor([[False, True, False, True], [False, False, True, False]]))
+    assert picked[0].flatten().tolist() == [1.0, 3.0]
+    assert picked[1, 0].item() == 6.0
+    assert mask.tolist() == [[True, True], [True, False]]
+
+
+@pytest.mark.parametrize("attention", ["additive", "dot"])
+def test_a_pair_attends_to_the_first_text_and_depends_on_the_second(attention):
+    torch.manual_seed(0)
+    config = AdditiveConfig(**TINY, attention=attention, pairs=True, bos_token_id=1, eos_token_id=2)
+    model = AdditiveForSequenceClassification(config).eval()
+    types = tensor([[0, 0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 0, 0]])
+    ids = tensor([[1, 5, 6, 2, 8, 9, 2], [1, 7, 2, 11, 2, 0, 0]])
+    with attending(model) as tape:
+        logits = model(ids, token_type_ids=types).logits
+    assert ((tape.only("attention").weights[:, 0, 0] > 0) == (ids > 2) & (types == 0)).all()
+    asked = ids.clone()
+    asked[0, 4] = 12
+    other = model(asked, token_type_ids=types).logits
+    assert not torch.equal(other[0], logits[0])
+    assert_close(other[1], logits[1])
+    alone = model(ids[1:, :5], token_type_ids=types[1:, :5]).logits
+    assert_close(alone[0], logits[1])  # padding changes nothing
+    with pytest.raises(ValueError, match="this model reads pairs"):
+        model(ids)
+
+
+def test_without_the_bypass_the_question_reaches_the_answer_through_attention_alone():
+    """DETAILS fact 11: with attention held, nothing of the question is left; with the bypass, something is."""
+    types = tensor([[0, 0, 0, 1, 1]])
+    for bypass in (False, True):
+        torch.manual_seed(0)
+        model = AdditiveForSequenceClassification(AdditiveConfig(**TINY, pairs=True, bypass=bypass)).eval()
+        with attending(model, override=uniform):
+            one, other = (model(tensor([[5, 6, 7, *question]]), token_type_ids=types).logits
+                          for question in ((8, 9), (10, 11)))  # fmt: skip
+        assert torch.allclose(one, other) is not bypass
+    with pytest.raises(ValueError, match="needs pairs=True"):
+        AdditiveForSequenceClassification(AdditiveConfig(**TINY, bypass=True))
 
 
 def test_the_loss_is_torch_cross_entropy():

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from whence.audit.embedded import TRAININGS
+from whence.audit.embedded import SHARES, TRAININGS
 from whence.audit.paging import ABOUT, RECORD, write_report
-from whence.audit.plan import Plan, make_plan
+from whence.audit.plan import Plan, make_plan, measured
 from whence.audit.settings import Settings
 from whence.core.errors import BadConfig
 from whence.data.catalogue import load as load_corpus
@@ -17,11 +17,13 @@ from whence.data.examples import Corpus
 from whence.experiments import experiment
 from whence.experiments._running import perform
 from whence.models.subject import Subject, load
-from whence.models.training import recorded, train, training_seconds
+from whence.models.training import recorded, training_seconds
+from whence.models.workshop import train_all
 from whence.results.saving import saving, write_json
 from whence.results.store import Store
 
 Say = Callable[[str], None]
+LEAST_SEEDS = 2  # of the embedded models, however slow the machine: retraining decides what they show
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,7 @@ def audit(settings: Settings, *, quiet: bool = False, say: Say = print) -> Path:
     with saving(settings.out):
         settings.out.mkdir(parents=True, exist_ok=True)
     store = Store(settings.out)
-    parts = [prepared(settings, store, model, data, quiet, say) for model, data in subjects(settings)]
+    parts = [prepared(settings, store, model, data) for model, data in named(settings, store, quiet, say)]
     seconds = sum(part.plan.seconds for part in parts)
     say(f"The plan: {told(parts)}; about {minutes(seconds)} of the {settings.minutes:g} minutes there are.")
     for part in parts:
@@ -67,25 +69,33 @@ def audit(settings: Settings, *, quiet: bool = False, say: Say = print) -> Path:
     return write_report(settings.out)
 
 
-def subjects(settings: Settings) -> list[tuple[str | None, str]]:
-    """Which model on which data; without either, the two embedded ones."""
+def named(settings: Settings, store: Store, quiet: bool, say: Say) -> list[tuple[str, str]]:
+    """Which model on which data; without a model, the embedded ones, trained on the spot."""
     if settings.model is not None and settings.data is None:
         raise BadConfig(
             f"the model {settings.model} came without data; expected a table or a corpus after it (`whence data list`)"
         )
     if settings.model is not None and settings.data is not None:
         return [(settings.model, settings.data)]
-    return [(None, name) for name in TRAININGS]
+    if settings.data is not None and settings.data not in TRAININGS:
+        raise BadConfig(
+            f"data {settings.data} came without a model; expected a folder or hub name before it. Without a model only"
+            f" {' and '.join(TRAININGS)} can be audited"
+        )
+    chosen = [settings.data] if settings.data else list(TRAININGS)
+    wanted = []
+    for data in chosen:
+        corpus = load_corpus(data)
+        folder = store.root / "models" / f"{data}-{TRAININGS[data].key(corpus)}-none-seed{TRAININGS[data].seed}"
+        wanted.append((TRAININGS[data], folder, corpus))
+    say(f"Small models are trained on {' and '.join(chosen)} (or found in {store.root / 'models'}).")
+    train_all(wanted, quiet=quiet)
+    return [(str(folder), data) for data, (_, folder, _) in zip(chosen, wanted, strict=True)]
 
 
-def prepared(settings: Settings, store: Store, model: str | None, data: str, quiet: bool, say: Say) -> Prepared:
-    """The corpus read, the model loaded (or trained, where it is one of ours), and the plan made or found again."""
+def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepared:
+    """The corpus read, the model loaded, and the plan made or found again."""
     corpus = load_corpus(data, data_dir=settings.data_dir, columns=settings.columns)
-    if model is None:
-        folder = store.root / "models" / f"{data}-{corpus.checksum[:8]}"
-        say(f"A small model is trained on {data} ({len(corpus['train'])} examples), or found in {folder}.")
-        train(TRAININGS[data], folder, corpus=corpus, quiet=quiet)
-        model = str(folder)
     subject = load(
         model, settings.task, device=settings.device, dtype=settings.dtype, trust_remote_code=settings.trust_remote_code
     )
@@ -99,9 +109,10 @@ def prepared(settings: Settings, store: Store, model: str | None, data: str, qui
     else:
         labelled = all(getattr(example, subject.task.needs) is not None for example in examples)
         again = recorded(Path(model)) is not None and {"train", "dev"} <= set(corpus.splits)
-        share = 60 * settings.minutes / len(subjects(settings))
-        plan = make_plan(subject, examples, share, grain=settings.grain, labelled=labelled,
-                         training_seconds=training_seconds(Path(model)) if again else None)  # fmt: skip
+        share = 60 * settings.minutes * (1 if settings.model or settings.data else SHARES[data])
+        costs = measured(subject, examples, settings.grain, training_seconds(Path(model)) if again else None)
+        plan = make_plan(costs, len(examples), share, grain=settings.grain, labelled=labelled,
+                         least=0 if settings.model else LEAST_SEEDS)  # fmt: skip
         with saving(store.root):
             saved.parent.mkdir(exist_ok=True)
             write_json(saved, plan.as_dict())

@@ -8,9 +8,8 @@ from whence.models.training import Training
 
 TRAININGS = {
     "stories": Training(
-        data="stories", embedding_size=32, hidden_size=32, epochs=16, patience=10, learning_rate=1e-2, batch_size=32
-    ),
-    "reviews": Training(
-        data="reviews", embedding_size=32, hidden_size=32, epochs=8, patience=8, learning_rate=1e-2, batch_size=32
-    ),
+        data="stories", attention="dot", embedding_size=32, hidden_size=32, epochs=10, patience=10, learning_rate=1e-2
+    ),  # the scaled dot product learns to match question and story in a third of the time
+    "reviews": Training(data="reviews", embedding_size=32, hidden_size=32, epochs=7, patience=7, learning_rate=1e-2),
 }
+SHARES = {"stories": 0.6, "reviews": 0.4}  # of the time there is: stories are longer

@@ -112,8 +112,7 @@ class Bench:
             return
         wanted = [(seed, how) for seed in range(seeds) for how in ("none", *altered)]
         again = [self._again(seed, how) for seed, how in wanted if not self._is_own(seed, how)]
-        assert self.corpus is not None  # `_again` has refused by now
-        train_all(again, self.corpus, quiet=self.quiet)
+        train_all(again, quiet=self.quiet)
         for seed in range(seeds):
             yield seed, self.retrained(seed, "none")
 
@@ -121,14 +120,14 @@ class Bench:
         """The same bench with a model trained again, from another seed, perhaps with altered attention."""
         if self._is_own(seed, altered):
             return self
-        training, folder = self._again(seed, altered)
-        subject = train(training, folder, corpus=self.corpus, quiet=self.quiet)
+        training, folder, corpus = self._again(seed, altered)
+        subject = train(training, folder, corpus=corpus, quiet=self.quiet)
         return replace(self, subject=subject, training=training, encoded=[])
 
     def _is_own(self, seed: int, altered: str) -> bool:
         return self.training is not None and (seed, altered) == (self.training.seed, self.training.altered)
 
-    def _again(self, seed: int, altered: str) -> tuple[Training, Path]:
+    def _again(self, seed: int, altered: str) -> tuple[Training, Path, Corpus]:
         if self.training is None or self.corpus is None or self.workshop is None:
             raise BadConfig(
                 f"{self.subject.name} cannot be trained again: that needs a model that `whence train` made, its corpus"
@@ -136,4 +135,4 @@ class Bench:
             )
         training = self.training.model_copy(update={"seed": seed, "altered": altered})
         name = f"{self.corpus.name.replace(':', '-')}-{training.key(self.corpus)}-{altered}-seed{seed}"
-        return training, self.workshop / name
+        return training, self.workshop / name, self.corpus

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from whence.experiments._bench import Bench
 
 SMALLEST = 2.0  # points of accuracy
-RETRAINABLE = ("uniform", "random")
 WORDS = {"uniform": "equal weights", "random": "random weights", "permuted": "its own weights shuffled"}
 
 
@@ -38,6 +37,9 @@ class Config(Run):
     grain: Grain = Field("all", description="everywhere at once, or one layer, or one head at a time")
     specials: bool = Field(False, description="alter the weight of special tokens too ([CLS], [SEP])")
     retrain: int = Field(0, ge=0, description="also train with altered attention, from so many seeds (0: do not)")
+    retrained: tuple[Literal["uniform", "random"], ...] = Field(
+        ("uniform", "random"), description="which of the variants to train with"
+    )
 
 
 COLUMNS = Columns(
@@ -56,7 +58,7 @@ COLUMNS = Columns(
 def run(config: Config, bench: "Bench") -> pd.DataFrame:
     """The table: every example's score with and without its attention."""
     rows: list[dict[str, Any]] = []
-    again = [variant for variant in config.variants if config.retrain and variant in RETRAINABLE]
+    again = list(config.retrained) if config.retrain else []
     for seed, trained in bench.from_seeds(config.retrain, again):
         base = trained.scores()  # of every example
         for place in places(trained.subject, config.grain, trained.first_batch()):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+import transformers
 from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
@@ -12,17 +13,17 @@ from whence.data.examples import Corpus
 from whence.models.training import RECORD, Training, train
 
 
-def train_all(wanted: Sequence[tuple[Training, Path]], corpus: Corpus, *, quiet: bool = False) -> None:
+def train_all(wanted: Sequence[tuple[Training, Path, Corpus]], *, quiet: bool = False) -> None:
     """Train each into its folder, as many at a time as there are processors."""
-    missing = [(training, folder) for training, folder in wanted if not (folder / RECORD).exists()]
+    missing = [one for one in wanted if not (one[1] / RECORD).exists()]
     workers = min(len(missing), processors())
     if workers < 2:
-        for training, folder in missing:
+        for training, folder, corpus in missing:
             train(training, folder, corpus=corpus, quiet=quiet)
         return
-    tasks = (delayed(_train_alone)(training, folder, corpus) for training, folder in missing)
+    tasks = (delayed(_train_alone)(*one) for one in missing)
     finished = Parallel(n_jobs=workers, backend="loky", return_as="generator_unordered")(tasks)
-    for _ in tqdm(finished, total=len(missing), desc="training again", unit="model", disable=quiet):
+    for _ in tqdm(finished, total=len(missing), desc="training", unit="model", disable=quiet):
         pass
 
 
@@ -34,4 +35,5 @@ def processors() -> int:
 def _train_alone(training: Training, folder: Path, corpus: Corpus) -> None:
     """In a process of its own, on one thread: the others have the other processors."""
     torch.set_num_threads(1)
+    transformers.logging.disable_progress_bar()
     train(training, folder, corpus=corpus, quiet=True)

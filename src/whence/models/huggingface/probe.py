@@ -44,6 +44,9 @@ def _candidates(model: PreTrainedModel) -> Iterator[Inputs]:
                 targets = _text(text_config, batch, False, TARGET_LENGTH)["input_ids"]
                 yield inputs | {"decoder_input_ids": targets}
             yield inputs  # a classifier with a decoder gives it the source text itself
+            if "token_type_ids" in takes:  # a model that reads pairs alone
+                second = torch.arange(LENGTH) >= LENGTH // 2
+                yield inputs | {"token_type_ids": second.long().repeat(batch, 1)}
     elif name == "pixel_values":
         vision = getattr(config, "vision_config", config)
         size = getattr(vision, "image_size", 32)
