@@ -8,6 +8,7 @@ import sys
 # bfloat16 products end some machines with an illegal instruction; must be set before torch is imported
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
 os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # processes that tests start share two cores with other tests
 
 import hypothesis
 import pytest
