@@ -59,12 +59,14 @@ class Bench:
         return [int(self.chosen[i]) for i in batch.examples.tolist()]
 
     def labels(self, batch: Batch) -> list[str]:
-        """The label of each example of a batch; empty where there is not one for the text."""
-        return [self.examples[i].label or "" for i in batch.examples.tolist()]
+        """The label of each example of a batch; empty where the model does not answer with one for the text."""
+        everyone = self.all_labels()
+        return [everyone[i] for i in batch.examples.tolist()]
 
     def all_labels(self) -> list[str]:
-        """The label of every example, in their order."""
-        return [example.label or "" for example in self.examples]
+        """The label of every example, in their order; empty where the model does not answer with one for the text."""
+        asked = self.subject.task.needs == "label"
+        return [(example.label or "") if asked else "" for example in self.examples]
 
     def stream(self, name: str) -> Generator:
         """Random numbers for one purpose."""
