@@ -60,13 +60,14 @@ class Bench:
 
     def labels(self, batch: Batch) -> list[str]:
         """The label of each example of a batch; empty where the model does not answer with one for the text."""
-        everyone = self.all_labels()
-        return [everyone[i] for i in batch.examples.tolist()]
+        return [self._label(self.examples[i]) for i in batch.examples.tolist()]
 
     def all_labels(self) -> list[str]:
-        """The label of every example, in their order; empty where the model does not answer with one for the text."""
-        asked = self.subject.task.needs == "label"
-        return [(example.label or "") if asked else "" for example in self.examples]
+        """The label of every example, in their order."""
+        return [self._label(example) for example in self.examples]
+
+    def _label(self, example: Example) -> str:
+        return (example.label or "") if self.subject.task.needs == "label" else ""
 
     def stream(self, name: str) -> Generator:
         """Random numbers for one purpose."""
