@@ -4,6 +4,7 @@ Each command's options are made from one class. Whatever needs torch is imported
 lists and reports come at once.
 """
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -32,6 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("\nwhence: stopped. What was finished is saved; run the same command again to go on.", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except BrokenPipeError:  # `whence list | head`: nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 def dispatch(arguments: list[str]) -> int:

@@ -1,21 +1,24 @@
 """What each command of the command line does: options in, words or JSON out."""
 
+import io
 import json
 import logging
 import os
 import sys
+from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import tyro
 from pydantic import ValidationError
-from tyro.conf import OmitArgPrefixes, Positional, arg
+from tyro.conf import Positional, arg
 
 from whence.core.errors import BadConfig
 from whence.results.verdict import QUESTIONS, Verdict
 
 Chosen = TypeVar("Chosen")
+HERE = arg(name="")  # a class's options stand among the command's own: --seed, --columns.label
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,22 @@ def parsed(kind: type[Chosen], program: str, arguments: list[str], about: str | 
     """The options of a command; a value that makes no sense gets a sentence."""
     from whence.options import sentence
 
+    said = io.StringIO()
     try:
-        return tyro.cli(kind, prog=f"whence {program}", args=arguments, description=about)
+        with redirect_stderr(said):
+            return tyro.cli(kind, prog=f"whence {program}", args=arguments, description=about)
     except ValidationError as error:
         raise BadConfig(sentence(error)) from error
+    except SystemExit as stopped:
+        if stopped.code in (0, None):
+            raise
+        raise BadConfig(unboxed(said.getvalue())) from None
+
+
+def unboxed(drawn: str) -> str:
+    """The words in a box that was drawn for a screen, as one line."""
+    lines = [line.strip(" │") for line in drawn.splitlines() if not set(line) & set("╭╰─")]
+    return " ".join(line for line in lines if line)
 
 
 def audit_command(arguments: list[str]) -> int:
@@ -56,8 +71,8 @@ def audit_command(arguments: list[str]) -> int:
 
     @dataclass(frozen=True)
     class Options:
-        settings: OmitArgPrefixes[Settings]
-        output: OmitArgPrefixes[Output] = field(default_factory=Output)
+        settings: Annotated[Settings, HERE]
+        output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "audit [MODEL] [DATA]", [*positional, *rest], Settings.__doc__)
     quieten()
@@ -83,7 +98,7 @@ def report_command(arguments: list[str]) -> int:
     class Options:
         folder: Positional[Path] = Path("whence-audit")
         """folder that `whence audit --out` wrote"""
-        output: OmitArgPrefixes[Output] = field(default_factory=Output)
+        output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "report", arguments, "Write an audit's report again from its saved tables.")
     from whence.audit.paging import write_report
@@ -107,10 +122,10 @@ def run_command(arguments: list[str]) -> int:
 
     @dataclass(frozen=True)
     class Options:
-        config: OmitArgPrefixes[module.Config]
+        config: Annotated[module.Config, HERE]
         out: Path = Path("whence-results")
         """folder for results; what is there already is not run again"""
-        output: OmitArgPrefixes[Output] = field(default_factory=Output)
+        output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options: Any = parsed(Options, f"run {name}", rest, module.__doc__)
     quieten()
@@ -157,7 +172,7 @@ def explain_command(arguments: list[str]) -> int:
         """file to write (default: standard output)"""
         device: str = "cpu"
         """where to run"""
-        output: OmitArgPrefixes[Output] = field(default_factory=Output)
+        output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "explain", arguments, "Score the tokens of a text by several methods, side by side.")
     quieten()
@@ -197,10 +212,10 @@ def train_command(arguments: list[str]) -> int:
 
     @dataclass(frozen=True)
     class Options:
-        training: OmitArgPrefixes[Training]
+        training: Annotated[Training, HERE]
         out: Path = Path("whence-model")
         """folder for the trained model; a training that was cut off goes on there"""
-        output: OmitArgPrefixes[Output] = field(default_factory=Output)
+        output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "train MODEL", [*positional, *rest], Training.__doc__)
     quieten()
@@ -226,7 +241,7 @@ def list_command(arguments: list[str]) -> int:
 
     @dataclass(frozen=True)
     class Options:
-        output: OmitArgPrefixes[Output] = field(default_factory=Output)
+        output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "list", arguments, "The experiments, explainers and corpora there are.")
     there = {
@@ -254,7 +269,7 @@ def data_command(arguments: list[str]) -> int:
         """name of a corpus, hub:NAME, or path of a table"""
         data_dir: Path | None = None
         """folder with the native corpora (default: $WHENCE_DATA)"""
-        output: OmitArgPrefixes[Output] = field(default_factory=Output)
+        output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "data", arguments, "List, get or show corpora.")
     if options.verb == "list":

@@ -11,11 +11,11 @@ from whence.audit.embedded import SHARES, TRAININGS
 from whence.audit.paging import ABOUT, RECORD, write_report
 from whence.audit.plan import Plan, make_plan, measured
 from whence.audit.settings import Settings
-from whence.core.errors import BadConfig
+from whence.core.errors import BadConfig, BadData
 from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus
 from whence.experiments import experiment
-from whence.experiments._running import perform
+from whence.experiments._running import perform, refuse_unknown, refuse_unmarked
 from whence.models.subject import Subject, load
 from whence.models.training import recorded, training_seconds
 from whence.models.workshop import train_all
@@ -45,8 +45,6 @@ def audit(settings: Settings, *, quiet: bool = False, say: Say = print) -> Path:
     Every finished experiment is on disk before the next begins. An audit that was cut off is taken up where it was by
     running it again.
     """
-    with saving(settings.out):
-        settings.out.mkdir(parents=True, exist_ok=True)
     store = Store(settings.out)
     parts = [prepared(settings, store, model, data) for model, data in named(settings, store, quiet, say)]
     seconds = sum(part.plan.seconds for part in parts)
@@ -104,21 +102,32 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
     key = store.key({"subject": subject.fingerprint, "corpus": corpus.checksum, "split": split, "grain": settings.grain,
                      "specials": settings.specials, "minutes": settings.minutes, "seed": settings.seed})  # fmt: skip
     saved = store.root / "plans" / f"{key}.json"
-    if saved.exists():
-        plan = Plan.from_dict(json.loads(saved.read_text()))
-    else:
-        labelled = all(getattr(example, subject.task.needs) is not None for example in examples)
+    refuse_unknown(examples, subject)
+    labelled = all(getattr(example, subject.task.needs) is not None for example in examples)
+    if labelled:
+        refuse_unmarked(examples, subject, data)
+    plan = saved_plan(saved)
+    if plan is None:
         again = recorded(Path(model)) is not None and {"train", "dev"} <= set(corpus.splits)
         share = 60 * settings.minutes * (1 if settings.model or settings.data else SHARES[data])
         costs = measured(subject, examples, settings.grain, training_seconds(Path(model)) if again else None)
         plan = make_plan(costs, len(examples), share, grain=settings.grain, labelled=labelled,
                          least=0 if settings.model else LEAST_SEEDS)  # fmt: skip
         with saving(store.root):
-            saved.parent.mkdir(exist_ok=True)
+            saved.parent.mkdir(parents=True, exist_ok=True)
             write_json(saved, plan.as_dict())
-    return Prepared(
-        f"{Path(model).name} on {data}" if settings.model else data, model, data, subject, corpus, split, plan
-    )
+    name = f"{Path(model).name} on {corpus.name}" if settings.model else data
+    return Prepared(name, model, data, subject, corpus, split, plan)
+
+
+def saved_plan(path: Path) -> Plan | None:
+    """The plan that was made before, if there is one."""
+    if not path.exists():
+        return None
+    try:
+        return Plan.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadData(f"the plan {path} is damaged ({error}); delete that file and run again") from error
 
 
 def run_step(part: Prepared, number: int, settings: Settings, store: Store, quiet: bool, say: Say) -> str:
@@ -132,6 +141,9 @@ def run_step(part: Prepared, number: int, settings: Settings, store: Store, quie
         trust_remote_code=settings.trust_remote_code, seed=settings.seed, specials=settings.specials, **options,
     )  # fmt: skip
     result = perform(step.experiment, config, store, subject=part.subject, corpus=part.corpus, quiet=quiet)
+    for note in result.manifest["notes"]:
+        if note not in part.corpus.notes:
+            say(f"  {part.name}: {note}")
     return str(store.folder(step.experiment, result.manifest["identity"]).relative_to(store.root))
 
 

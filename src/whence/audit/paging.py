@@ -40,14 +40,17 @@ def write_report(folder: Path) -> Path:
 def read_record(folder: Path) -> dict[str, Any]:
     """What the audit in a folder was asked and did."""
     try:
-        return json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        for saved in record["parts"]:
+            _ = saved["name"], saved["about"], saved["results"], saved["left_out"]
+        return record
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise BadData(
             f"{folder} holds no finished audit (no {RECORD}); expected the folder that `whence audit --out` wrote. If"
             " an audit was cut off, run it again: it goes on where it was"
         ) from error
-    except ValueError as error:
-        raise BadData(f"{folder / RECORD} cannot be read ({error}); run the audit again") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadData(f"{folder / RECORD} is damaged ({error!r}); run the audit again") from error
 
 
 def part(saved: dict[str, Any], results: list[Result], folder: Path) -> Part:

@@ -59,12 +59,15 @@ class Bench:
         return [int(self.chosen[i]) for i in batch.examples.tolist()]
 
     def labels(self, batch: Batch) -> list[str]:
-        """The label of each example of a batch; empty where there is not one for the text."""
-        return [self.examples[i].label or "" for i in batch.examples.tolist()]
+        """The label of each example of a batch; empty where the model does not answer with one for the text."""
+        return [self._label(self.examples[i]) for i in batch.examples.tolist()]
 
     def all_labels(self) -> list[str]:
         """The label of every example, in their order."""
-        return [example.label or "" for example in self.examples]
+        return [self._label(example) for example in self.examples]
+
+    def _label(self, example: Example) -> str:
+        return (example.label or "") if self.subject.task.needs == "label" else ""
 
     def stream(self, name: str) -> Generator:
         """Random numbers for one purpose."""

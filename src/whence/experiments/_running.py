@@ -1,6 +1,7 @@
 """Running an experiment: a model and examples in, a result on disk out; what is there already is not run again."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,9 @@ def perform(
         return saved
     split, chosen = choose(corpus, config)
     examples = [corpus[split][number] for number in chosen]
+    refuse_unknown(corpus[split], subject)
     if name == "ablation":
-        refuse_unmarked(examples, subject, config.data)
+        refuse_unmarked(corpus[split], subject, config.data)
     bench = Bench(
         subject, examples, chosen, config.seed, config.batch_size, quiet, training, corpus,
         store.root / "models" if store is not None else None, name,
@@ -76,7 +78,16 @@ def choose(corpus: Corpus, config: Run) -> tuple[str, list[int]]:
     return split, sorted(drawn.tolist())
 
 
-def refuse_unmarked(examples: list[Example], subject: Subject, data: str) -> None:
+def refuse_unknown(examples: Sequence[Example], subject: Subject) -> None:
+    """Every label or tag must be one that the model knows, also of examples that are not drawn."""
+    needs = subject.task.needs
+    if needs in ("label", "tags"):
+        given = [example.label and (example.label,) if needs == "label" else example.tags for example in examples]
+        for label in dict.fromkeys(label for labels in given for label in labels or ()):
+            subject.encoder.label_id(label)
+
+
+def refuse_unmarked(examples: Sequence[Example], subject: Subject, data: str) -> None:
     """Accuracy needs right answers, and of more than one kind."""
     needs = subject.task.needs
     if any(getattr(example, needs) is None for example in examples):
@@ -86,7 +97,8 @@ def refuse_unmarked(examples: list[Example], subject: Subject, data: str) -> Non
         )
     if needs == "label" and len({example.label for example in examples}) < 2:
         raise BadData(
-            f"{data} has one class only ({examples[0].label}); expected at least two among the examples looked at"
+            f"{data} has one class only ({examples[0].label}); expected at least two. Look at another split"
+            " (--split NAME), or name another label column (--columns.label NAME)"
         )
 
 

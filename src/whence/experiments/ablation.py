@@ -31,7 +31,7 @@ class Config(Run):
     """Replace the attention by equal, random or shuffled weights, and see how much accuracy is lost."""
 
     variants: tuple[Literal["uniform", "random", "permuted"], ...] = Field(
-        ("uniform", "random", "permuted"), description="what to put in the place of the weights"
+        ("uniform", "random", "permuted"), min_length=1, description="what to put in the place of the weights"
     )
     draws: int = Field(5, gt=0, description="how often random and shuffled weights are drawn for each example")
     grain: Grain = Field("all", description="everywhere at once, or one layer, or one head at a time")
@@ -154,7 +154,8 @@ def decided(effect: Effect, retrained: bool, above_chance: float) -> tuple[Any, 
             "The model does hardly better than always naming the most frequent answer, so there is nothing that"
             " attention could matter for."
         )
-    without = "a model trained with equal weights instead" if retrained else "with equal weights instead, the model"
+    weights = effect.name.rpartition(", ")[0]  # 'equal weights', perhaps 'at' one place
+    without = f"a model trained with {weights} instead" if retrained else f"with {weights} instead, the model"
     if effect.low > effect.smallest:
         return "yes", f"Attention matters: {without} loses {loss}."
     if effect.high < effect.smallest:

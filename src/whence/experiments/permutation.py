@@ -71,10 +71,16 @@ def max_weight(bench: "Bench", batch: "Batch", place: Place) -> np.ndarray:
     for site in place.sites:
         largest = watcher.maximum[site][0].cpu()  # [batch head query]
         largest = largest if place.head is None else largest[:, [place.head]]
-        real = batch.mask if largest.shape[-1] == batch.mask.shape[-1] else np.ones((len(batch), largest.shape[-1]))
-        real = np.broadcast_to(np.asarray(real)[:, None], largest.shape)
+        real = np.broadcast_to(real_queries(bench, batch, site, largest.shape[-1])[:, None], largest.shape)
         sums, count = sums + (largest.numpy() * real).sum((1, 2)), count + real.sum((1, 2))
     return sums / np.maximum(count, 1)
+
+
+def real_queries(bench: "Bench", batch: "Batch", site: str, n_query: int) -> np.ndarray:
+    """Which queries of a site stand for something and are not padding: [batch query]."""
+    of_target = bench.subject.task.name == "seq2seq" and bench.subject.sites[site].kind in ("causal", "cross")
+    real = np.asarray(batch.answers if of_target else batch.mask)
+    return real if real.shape[1] == n_query else np.ones((len(batch), n_query), bool)
 
 
 def median_change(config: Config, bench: "Bench", batch: "Batch", place: Place) -> np.ndarray:

@@ -17,7 +17,8 @@ from whence.models.targets import Target
 def explain(subject: Subject, batch: Batch, target: Target, *, through_attention: bool = True) -> Attribution:
     """Score each token by Σ_d x_d · ∂y/∂x_d, y being what is explained and x the token's word vector."""
     override = None if through_attention else _detached
-    with torch.enable_grad(), subject.embedded() as leaves, attending(subject.model, override=override, watch=None):
+    slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
+    with slow, torch.enable_grad(), subject.embedded() as leaves, attending(subject.model, override, watch=None):
         explained = target.of(subject.logits(batch))  # [batch]
         (gradient,) = torch.autograd.grad(explained.sum(), leaves[:1])
     scores = (gradient * leaves[0]).sum(-1)  # [batch token]

@@ -3,9 +3,10 @@
 Differs from the paper: the sign is kept; they take the total variation between the two answers.
 """
 
-from typing import Any
+from dataclasses import replace
 
 import torch
+from jaxtyping import Int
 from torch import Tensor
 
 from whence.explainers._attribution import Attribution, attribution
@@ -16,30 +17,43 @@ from whence.models.targets import Target
 
 @torch.no_grad()
 def explain(subject: Subject, batch: Batch, target: Target) -> Attribution:
-    """Score each token by y(text) − y(text without it); the tokens after it move up by one."""
+    """Score each token by y(text) − y(text without it); the tokens after it move up by one.
+
+    Zero where there is no such text: for a text's only token, and for the word whose own tag is explained. A language
+    model's answer does not depend on the tokens after it: zero too.
+    """
     whole = target.of(subject.logits(batch))  # [batch]
     scores = torch.zeros(batch.special.shape, device=whole.device)
-    positions = target.positions
-    answered_at_tokens = batch.answers.shape[1] >= batch.special.shape[1] - 1 and "labels" not in batch.inputs
     for place in range(batch.special.shape[1]):
-        taken = ~batch.special[:, place]
-        if not bool(taken.any()):
-            continue
-        moved = (positions - (positions > place).long()) if answered_at_tokens else positions
-        without = target.of(subject.logits(_without(batch, place)), moved)
-        scores[:, place] = torch.where(taken.to(whole.device), whole - without, 0.0)
-    if answered_at_tokens:  # the answer at a token that is gone is no answer
-        scores[torch.arange(len(batch)), positions] = 0.0
+        rows, positions = _comparable(subject.task.name, batch, target, place)
+        if len(rows):
+            logits = subject.logits(_without(batch, place, rows))
+            without = replace(target, classes=target.classes[rows], positions=positions).of(logits)
+            scores[rows, place] = (whole[rows] - without).to(scores.dtype)
     return attribution(scores, batch, "leave_one_out", f"of the {target.measure}; token deleted", signed=True)
 
 
-def _without(batch: Batch, place: int) -> Batch:
-    """The batch without one column of tokens."""
+def _comparable(task: str, batch: Batch, target: Target, place: int) -> tuple[Int[Tensor, " row"], Int[Tensor, " row"]]:
+    """The texts that can do without their token at this place, and where their answer then stands."""
+    taken = ~batch.special[:, place] & (batch.mask.sum(1).cpu() > 1)
+    positions = target.positions
+    if task == "token-classification":
+        taken = taken & (positions != place)
+        positions = positions - (positions > place).long()
+    elif task == "causal-lm":
+        taken = taken & (positions >= place) & (positions > 0)
+        positions = positions - 1
+    rows = taken.nonzero().flatten()
+    return rows, positions[rows]
+
+
+def _without(batch: Batch, place: int, rows: Int[Tensor, " row"]) -> Batch:
+    """These texts without one column of tokens."""
     width = batch.special.shape[1]
-
-    def cut(name: str, tensor: Tensor) -> Any:
-        if name == "labels" or tensor.dim() < 2 or tensor.shape[1] != width:
-            return tensor
-        return torch.cat([tensor[:, :place], tensor[:, place + 1 :]], dim=1)
-
-    return batch.with_inputs(**{name: cut(name, tensor) for name, tensor in batch.inputs.items()})
+    left = torch.tensor([other for other in range(width) if other != place])
+    changed = {}
+    for name, tensor in batch.inputs.items():
+        chosen = tensor[rows.to(tensor.device)]
+        of_tokens = name != "labels" and chosen.dim() > 1 and chosen.shape[1] == width
+        changed[name] = chosen[:, left.to(tensor.device)] if of_tokens else chosen
+    return batch.with_inputs(**changed)

@@ -3,8 +3,6 @@
 With many layers and heads the weights must be reduced, and the choice matters (paper 004): it is always stated.
 """
 
-from typing import Literal
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -18,28 +16,38 @@ from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
 
-Layer = Literal["last", "mean"] | int
-Heads = Literal["mean", "max"] | int
-Row = Literal["auto", "first", "last", "mean", "answer"]
+LAYERS, HEADS, ROWS = ("last", "mean"), ("mean", "max"), ("auto", "first", "last", "mean", "answer")
 
 
 @torch.no_grad()
 def explain(
-    subject: Subject, batch: Batch, target: Target, *, layer: Layer = "last", heads: Heads = "mean", row: Row = "auto"
+    subject: Subject,
+    batch: Batch,
+    target: Target,
+    *,
+    layer: int | str = "last",
+    heads: int | str = "mean",
+    row: str = "auto",
 ) -> Attribution:
     """Score each token by the weight it gets, from one query (`row`), in one layer or the mean of all, over the heads.
 
-    `row`: the pooling attention's only query; else `first` ([CLS]), `last`, the token that is `answer`ed, or the `mean`
-    of all tokens. `auto` takes what the model's answer is read from.
+    `layer`: `last`, `mean`, or a number. `heads`: `mean`, `max`, or a number. `row`: the pooling attention's only
+    query; else the `first` token ([CLS]), the `last`, the one that is `answer`ed, or the `mean` of all. `auto` takes
+    what the model's answer is read from.
     """
+    for option, value, there in (("layer", layer, LAYERS), ("heads", heads, HEADS), ("row", row, ROWS)):
+        if isinstance(value, str) and value not in there:
+            raise BadConfig(
+                f"no {option} {value!r}; there are: {', '.join(there)}{', or a number' * (option != 'row')}"
+            )
     sites = _readable(subject)
-    chosen = sites if layer == "mean" else [sites[-1] if layer == "last" else _numbered(sites, layer)]
+    chosen = sites if layer == "mean" else [sites[-1] if isinstance(layer, str) else _numbered(sites, layer)]
     tape = Tape()
     with attending(subject.model, watch=dict.fromkeys(chosen, tape)):
         subject.model(**batch.inputs)
     calls = [tape.only(name) for name in chosen]
-    row = _automatic(subject, calls[0], row)
-    per_layer = torch.stack([_one_row(_over_heads(call, heads), batch, target, row) for call in calls])
+    row = _automatic(subject, batch, calls[0], row)
+    per_layer = torch.stack([_one_row(_over_heads(call, heads, batch), batch, target, row) for call in calls])
     how = f"layer: {layer if len(sites) > 1 else 'the only one'}, heads: {heads}, from: {row}"
     return attribution(per_layer.mean(0), batch, "raw_attention", how)
 
@@ -47,8 +55,9 @@ def explain(
 def _readable(subject: Subject) -> list[str]:
     """The sites whose keys are the tokens of the input: of a translator those that look across, else all."""
     sites = subject.sites
-    across = [name for name, site in sites.items() if site.kind == "cross"]
-    return across or list(sites)
+    if not subject.model.config.is_encoder_decoder:
+        return list(sites)
+    return [name for name, site in sites.items() if site.kind == "cross"] or list(sites)
 
 
 def _numbered(sites: list[str], layer: int) -> str:
@@ -57,37 +66,51 @@ def _numbered(sites: list[str], layer: int) -> str:
     return sites[layer]
 
 
-def _over_heads(call: Call, heads: Heads) -> Float[Tensor, "batch query key"]:
+def _over_heads(call: Call, heads: int | str, batch: Batch) -> Float[Tensor, "batch query key"]:
     weights = call.weights[..., : call.weights.shape[-1] - call.sinks]
-    if isinstance(heads, int):
-        if heads >= weights.shape[1]:
-            raise BadConfig(f"no head {heads}; there are {weights.shape[1]}, counted from 0")
-        return weights[:, heads]
-    return weights.mean(1) if heads == "mean" else weights.amax(1)
+    if weights.shape[-1] != batch.special.shape[1]:
+        raise BadConfig(
+            f"the keys at {call.site.name} are not the tokens of the text ({weights.shape[-1]} for"
+            f" {batch.special.shape[1]} tokens); choose another layer by its number"
+        )
+    if isinstance(heads, str):
+        return weights.mean(1) if heads == "mean" else weights.amax(1)
+    if not -weights.shape[1] <= heads < weights.shape[1]:
+        raise BadConfig(f"no head {heads}; there are {weights.shape[1]}, counted from 0")
+    return weights[:, heads]
 
 
-def _automatic(subject: Subject, call: Call, row: Row) -> Row:
+def _automatic(subject: Subject, batch: Batch, call: Call, row: str) -> str:
+    """The row that is meant: with `auto`, where the model's answer is read."""
     if call.weights.shape[-2] == 1:
         return "first"
     if row != "auto":
         return row
     if subject.task.name != "sequence-classification":
         return "answer"
-    if call.site.kind == "causal":
+    if call.site.kind == "causal" or subject.model.config.is_encoder_decoder:
         return "last"
-    return "first" if subject.tokenizer.cls_token_id is not None else "mean"
+    config, cls = subject.model.config, subject.tokenizer.cls_token_id
+    pooling = getattr(config, "classifier_pooling", getattr(config, "pool", None))  # ModernBERT, and ours
+    if pooling is not None:
+        return "mean" if pooling == "mean" else "first"
+    if cls is None:
+        return "mean"
+    return "first" if bool((batch.inputs["input_ids"][:, 0] == cls).any()) else "last"  # XLNet has it at the end
 
 
 def _one_row(
-    weights: Float[Tensor, "batch query key"], batch: Batch, target: Target, row: Row
+    weights: Float[Tensor, "batch query key"], batch: Batch, target: Target, row: str
 ) -> Float[Tensor, "batch key"]:
     rows = torch.arange(len(weights), device=weights.device)
-    if row == "first":
+    if weights.shape[1] == 1:
         return weights[:, 0]
     if row == "answer":
         return weights[rows, target.positions.to(weights.device)]
-    mask = batch.mask.to(weights.device)
-    if row == "last":
-        order = torch.arange(mask.shape[1], device=mask.device)
-        return weights[rows, (mask * (order + 1)).argmax(1)]
-    return (weights * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+    queries = (batch.answers if "labels" in batch.inputs else batch.mask).to(weights.device)  # of a translator: targets
+    if row != "first" and queries.shape[1] != weights.shape[1]:
+        raise BadConfig(f"this layer asks from {weights.shape[1]} places, not from the tokens; choose row 'first'")
+    order = torch.arange(queries.shape[1], device=weights.device)
+    if row == "mean":
+        return (weights * queries[..., None]).sum(1) / queries.sum(1, keepdim=True)
+    return weights[rows, (queries * (order + 1 if row == "last" else len(order) - order)).argmax(1)]

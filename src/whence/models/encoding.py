@@ -1,9 +1,11 @@
 """From examples to batches: tokens, the words they are pieces of, and what is right."""
 
+import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
 
@@ -11,8 +13,10 @@ from whence.core.errors import BadData, CannotLoad
 from whence.data.examples import Example
 from whence.models.batch import Batch
 from whence.models.tasks import Task
+from whence.models.wording import as_text, word_numbers
 
 UNKNOWN = -1
+NO_LIMIT = 2**31 - 1  # tokens; more than a tokenizer can be told
 
 
 class Encoder:
@@ -25,59 +29,60 @@ class Encoder:
                 f"{type(tokenizer).__name__} cannot say which word a token is part of; expected a fast tokenizer (one"
                 " with a tokenizer.json). Load it with AutoTokenizer.from_pretrained(folder) and save it again."
             )
-        if tokenizer.pad_token is None:
-            if tokenizer.eos_token is None:
-                raise CannotLoad("the tokenizer has neither a padding nor an end token; texts cannot be put in a batch")
-            tokenizer.pad_token = tokenizer.eos_token
+        make_padding(model, tokenizer)
         self.max_length = longest(model, tokenizer)
-        self.label_ids = {str(name): int(number) for name, number in (model.config.label2id or {}).items()}
+        self.label_ids = {str(name): int(number) for number, name in (model.config.id2label or {}).items()}
+        self.taken = set(inspect.signature(model.forward).parameters)
 
     def encode(self, examples: Sequence[Example], numbers: Sequence[int]) -> Batch:
         """One batch, padded to its longest text."""
         encoded = self._tokenized(examples)
-        word, segment = self._words(encoded)
+        rows = encoded.encodings or []
+        splits = self.tokenizer.backend_tokenizer.pre_tokenizer is not None
+        word = torch.tensor([word_numbers(row, e, splits=splits) for row, e in zip(rows, examples, strict=True)])
+        segment = torch.tensor([[s or 0 for s in row.sequence_ids] for row in rows])
         special = encoded.pop("special_tokens_mask").bool() | ~encoded["attention_mask"].bool()
         tokens = tuple(tuple(self.tokenizer.convert_ids_to_tokens(ids.tolist())) for ids in encoded["input_ids"])
-        truncated = torch.tensor([bool(encoding.overflowing) for encoding in encoded.encodings or []])
-        inputs = dict(encoded)
-        answers, gold = self._answers(examples, inputs, word, segment, special)
-        return Batch(inputs, torch.tensor(list(numbers)), tokens, special, word, segment, answers, gold, truncated)
+        cut = torch.tensor([bool(row.overflowing) for row in rows])
+        inputs = {name: tensor for name, tensor in encoded.items() if name != "token_type_ids" or name in self.taken}
+        self._refuse_empty(examples, numbers, (~special & (segment == 0)).any(1), "its text holds nothing to read")
+        answers, gold, cut = self._answers(examples, inputs, word, segment, cut)
+        self._refuse_empty(examples, numbers, answers.any(1), f"there is nothing to predict ({self.task.about})")
+        return Batch(inputs, torch.tensor(list(numbers)), tokens, special, word, segment, answers, gold, cut)
 
     def _tokenized(self, examples: Sequence[Example]) -> BatchEncoding:
-        in_words = all(example.words is not None for example in examples)
-        texts: list[Any] = [list(e.words or ()) if in_words else e.text for e in examples]
-        pairs: list[Any] | None = None
-        if any(example.pair is not None for example in examples):
-            if any(example.pair is None for example in examples):
-                raise BadData("some examples have a second text and some have none; expected all or none to have one")
-            split = in_words and all(example.pair_words is not None for example in examples)
-            pairs = [list(e.pair_words or ()) if split else (e.pair or "").split() if in_words else e.pair
-                     for e in examples]  # fmt: skip
+        pairs = [as_text(e.pair_words, e.pair) for e in examples if e.pair is not None]
+        if pairs and len(pairs) < len(examples):
+            raise BadData("some examples have a second text and some have none; expected all or none to have one")
         return self.tokenizer(
-            texts, pairs, is_split_into_words=in_words, padding=True, truncation=True, max_length=self.max_length,
-            return_special_tokens_mask=True, return_attention_mask=True, return_tensors="pt",
-            return_token_type_ids="token_type_ids" in self.tokenizer.model_input_names,
+            [as_text(e.words, e.text) for e in examples], pairs or None, padding=True, truncation=True,
+            max_length=self.max_length, return_special_tokens_mask=True, return_attention_mask=True,
+            return_tensors="pt", return_token_type_ids="token_type_ids" in self.tokenizer.model_input_names,
         )  # fmt: skip
 
-    def _words(self, encoded: BatchEncoding) -> tuple[Tensor, Tensor]:
-        rows = range(len(encoded["input_ids"]))
-        words = [[UNKNOWN if w is None else w for w in encoded.word_ids(row)] for row in rows]
-        segments = [[s or 0 for s in encoded.sequence_ids(row)] for row in rows]
-        return torch.tensor(words), torch.tensor(segments)
+    def _refuse_empty(self, examples: Sequence[Example], numbers: Sequence[int], there: Tensor, complaint: str) -> None:
+        for row in (~there).nonzero().flatten().tolist()[:1]:
+            raise BadData(
+                f"example {numbers[row]} (counted from 0): {complaint}; its text is {examples[row].text[:80]!r}."
+                " Expected words; take the example out of the table"
+            )
 
     def _answers(
-        self, examples: Sequence[Example], inputs: dict[str, Tensor], word: Tensor, segment: Tensor, special: Tensor
-    ) -> tuple[Tensor, Tensor]:
+        self, examples: Sequence[Example], inputs: dict[str, Tensor], word: Tensor, segment: Tensor, cut: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Where something is predicted, what is right there, and whose texts were cut."""
         if self.task.name == "sequence-classification":
             gold = [[UNKNOWN if e.label is None else self.label_id(e.label)] for e in examples]
-            return torch.ones(len(examples), 1, dtype=torch.bool), torch.tensor(gold)
+            return torch.ones(len(examples), 1, dtype=torch.bool), torch.tensor(gold), cut
         if self.task.name == "token-classification":
-            begins = (word != word.roll(1, 1)) & (word != UNKNOWN) & (segment == 0)
-            return begins, self._tags(examples, word, begins)
+            before = F.pad(word[:, :-1], (1, 0), value=UNKNOWN)
+            begins = (word != before) & (word != UNKNOWN) & (segment == 0)
+            return begins, self._tags(examples, word, begins), cut
         if self.task.name == "causal-lm":
-            ids, real = inputs["input_ids"][:, 1:], inputs["attention_mask"][:, 1:].bool()
-            return real, ids.masked_fill(~real, UNKNOWN)
-        return self._targets(examples, inputs)
+            ids, mask = inputs["input_ids"][:, 1:], inputs["attention_mask"].bool()
+            real = mask[:, 1:] & mask[:, :-1]
+            return real, ids.masked_fill(~real, UNKNOWN), cut
+        return self._targets(examples, inputs, cut)
 
     def _tags(self, examples: Sequence[Example], word: Tensor, begins: Tensor) -> Tensor:
         gold = torch.full_like(word, UNKNOWN)
@@ -87,7 +92,9 @@ class Encoder:
                     gold[row, position] = self.label_id(example.tags[int(word[row, position])])
         return gold
 
-    def _targets(self, examples: Sequence[Example], inputs: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    def _targets(
+        self, examples: Sequence[Example], inputs: dict[str, Tensor], cut: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
         if any(example.target is None for example in examples):
             raise BadData(
                 "a sequence-to-sequence model is asked about the target text; expected a column with it (name it:"
@@ -99,7 +106,7 @@ class Encoder:
         )  # fmt: skip
         gold = labels["input_ids"].masked_fill(labels["attention_mask"] == 0, UNKNOWN)
         inputs["labels"] = gold.masked_fill(gold == UNKNOWN, -100)
-        return gold != UNKNOWN, gold
+        return gold != UNKNOWN, gold, cut | torch.tensor([bool(row.overflowing) for row in labels.encodings or []])
 
     def label_id(self, label: str) -> int:
         """The number of a class by its name, or by its number where the model's classes have no names."""
@@ -117,16 +124,32 @@ class Encoder:
         )
 
 
+def make_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Agree on a padding token, and put it at the end of texts, where no position counts it.
+
+    Only XLNet reads its answer from the last place, and counts positions from there.
+    """
+    config: Any = model.config
+    if tokenizer.pad_token is None:
+        known = config.pad_token_id if config.pad_token_id in range(len(tokenizer)) else tokenizer.eos_token_id
+        if known is None:
+            raise CannotLoad("the tokenizer has neither a padding nor an end token; texts cannot be put in a batch")
+        tokenizer.pad_token = tokenizer.convert_ids_to_tokens(known)
+    if config.pad_token_id is None:
+        config.pad_token_id = tokenizer.pad_token_id  # a decoder that classifies asks where its text ends
+    tokenizer.padding_side = "left" if config.model_type == "xlnet" else "right"
+
+
 def longest(model: nn.Module, tokenizer: PreTrainedTokenizerBase) -> int:
     """How many tokens the model can take: its tokenizer's limit, or that of its learned positions."""
-    limits = [tokenizer.model_max_length]
+    limits = [tokenizer.model_max_length, NO_LIMIT]
     for name, module in model.named_modules():
         if isinstance(module, nn.Embedding) and "position" in name.rsplit(".", 1)[-1] and "relative" not in name:
             offset = 0 if module.padding_idx is None else module.padding_idx + 1  # as RoBERTa counts
             limits.append(module.num_embeddings - offset)
     config: Any = model.config
-    limits.append(getattr(config, "max_position_embeddings", None) or limits[0])
-    return int(min(limits))
+    stated = getattr(config, "max_position_embeddings", None) or 0
+    return int(min(*limits, stated if stated > 0 else NO_LIMIT))  # XLNet states -1
 
 
 def bucketed(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:

@@ -1,6 +1,7 @@
 """The subject of an audit: a model, its tokenizer and its task as one thing."""
 
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from whence.core.attending import sites
@@ -22,6 +23,7 @@ from whence.models.loading import load_model, saved_task
 from whence.models.tasks import TASKS
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64}
+PASSING = ("_name_or_path", "architectures", "dtype", "label2id", "transformers_version")  # of a file, not of a model
 
 
 class Subject:
@@ -34,16 +36,14 @@ class Subject:
     def __init__(
         self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, task: str | None = None, name: str = ""
     ) -> None:
+        model.config.architectures = model.config.architectures or [type(model).__name__]  # as if it had been saved
         task = task or saved_task(model.config)
         if task not in TASKS:
             raise CannotLoad(
                 f"{type(model).__name__} was saved for {task!r}; expected a model for one of: {', '.join(TASKS)}."
                 " Name the task if it has such a head."
             )
-        if task == "sequence-classification" and (model.config.num_labels or 0) < 2:
-            raise CannotLoad(
-                f"{name or 'the model'} gives one number for a text (regression); expected two classes or more"
-            )
+        _refuse_unclassed(model, task, name or "the model")
         self.model, self.tokenizer, self.task, self.name = model.eval(), tokenizer, TASKS[task], name
         if not any(isinstance(module, AttentionSite) for module in model.modules()):
             adopt(model)
@@ -67,8 +67,10 @@ class Subject:
     @property
     def fingerprint(self) -> str:
         """sha256 of weights, config and vocabulary: two subjects with the same one answer alike."""
-        digest = hashlib.sha256(self.model.config.to_json_string(use_diff=False).encode())
-        digest.update(self.tokenizer.backend_tokenizer.to_str().encode())
+        config = {name: value for name, value in self.model.config.to_dict().items() if name not in PASSING}
+        vocabulary = json.loads(self.tokenizer.backend_tokenizer.to_str())
+        vocabulary |= {"padding": None, "truncation": None}  # as the last batch happened to need them
+        digest = hashlib.sha256(json.dumps([self.task.name, config, vocabulary], sort_keys=True, default=str).encode())
         for name, tensor in self.model.state_dict().items():
             digest.update(name.encode())
             digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
@@ -103,14 +105,26 @@ class Subject:
             leaves.append(output.detach().requires_grad_())
             return leaves[-1]
 
-        hook = self.model.get_input_embeddings().register_forward_hook(cut)
+        table = self.model.get_input_embeddings()
+        same = [m for m in self.model.modules() if m is table or getattr(m, "weight", None) is table.weight]
+        hooks = [m.register_forward_hook(cut) for m in same if isinstance(m, nn.Embedding)]  # encoder's and decoder's
         try:
             yield leaves
         finally:
-            hook.remove()
+            for hook in hooks:
+                hook.remove()
 
     def __repr__(self) -> str:
         return f"Subject({self.name or type(self.model).__name__}, {self.task.name}, {len(self.sites)} attention sites)"
+
+
+def _refuse_unclassed(model: PreTrainedModel, task: str, name: str) -> None:
+    """Refuse a model whose answer is not one class of several."""
+    config: Any = model.config
+    if task.endswith("classification") and (config.num_labels or 0) < 2:
+        raise CannotLoad(f"{name} gives one number for a text (regression); expected two classes or more")
+    if getattr(config, "problem_type", None) == "multi_label_classification":
+        raise CannotLoad(f"{name} gives any number of labels for a text (multi-label); expected one class of several")
 
 
 def probabilities(logits: Float[Tensor, "*copies class"]) -> Float[Tensor, "*copies class"]:
@@ -142,4 +156,7 @@ def load(
     except (OSError, ValueError, KeyError) as error:
         raise CannotLoad(f"the tokenizer of {name} could not be loaded ({error}); save it beside the model with"
                          " tokenizer.save_pretrained(folder)") from error  # fmt: skip
+    if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):  # what transformers makes of no files
+        raise CannotLoad(f"the tokenizer of {name} knows no words: its files may be missing; save it beside the model"
+                         " with tokenizer.save_pretrained(folder)")  # fmt: skip
     return Subject(model, tokenizer, task, str(name))

@@ -82,15 +82,15 @@ def train(training: Training, folder: Path, *, corpus: Corpus | None = None, qui
 
 def _trained(training: Training, folder: Path, corpus: Corpus, identity: dict[str, Any], quiet: bool) -> Subject:
     begun = time.perf_counter()
+    subject, dev = untrained(training, corpus), labelled(corpus, "dev")
     folder.mkdir(parents=True, exist_ok=True)
     started = folder / "training.started.json"
     if started.exists():
         _refuse_other(folder, identity, started.name)
     else:
         write_json(started, {"identity": identity})
-    subject = untrained(training, corpus)
     progress = fit(
-        subject, corpus["train"], corpus["dev"], training.recipe, checkpoint=folder / "checkpoint.pt", quiet=quiet,
+        subject, corpus["train"], dev, training.recipe, checkpoint=folder / "checkpoint.pt", quiet=quiet,
         override=ALTERED.get(training.altered),
     )  # fmt: skip
     subject.model.save_pretrained(folder)
@@ -99,15 +99,14 @@ def _trained(training: Training, folder: Path, corpus: Corpus, identity: dict[st
               "losses": progress.losses, "best": progress.best,
               "seconds": round(time.perf_counter() - begun, 2), "notes": list(corpus.notes)}  # fmt: skip
     write_json(folder / RECORD, record)
-    for leftover in (started, folder / "checkpoint.pt"):
+    for leftover in (started, folder / "checkpoint.pt", folder / "checkpoint.new"):
         leftover.unlink(missing_ok=True)
     return subject
 
 
 def untrained(training: Training, corpus: Corpus) -> Subject:
     """The model before its first epoch, with a vocabulary of the training words."""
-    examples = corpus["train"]
-    _refuse_unlabelled(examples, corpus)
+    examples = labelled(corpus, "train")
     tokenizer = word_tokenizer(examples, min_count=training.min_count)
     pairs = any(example.pair is not None for example in examples)
     config = AdditiveConfig(
@@ -127,6 +126,17 @@ def untrained(training: Training, corpus: Corpus) -> Subject:
     if found:
         begin_with(model.embeddings.weight, tokenizer.get_vocab(), found, stream(training.seed, "vectors"))
     return Subject(model, tokenizer, "sequence-classification", training.model)
+
+
+def labelled(corpus: Corpus, split: str) -> tuple[Example, ...]:
+    """The examples of a split, if they can be learned from."""
+    examples = corpus[split]
+    if any(example.label is None for example in examples):
+        raise BadData(f"{corpus.name} has examples without a label in {split}; training needs one for each")
+    classes = sorted({str(example.label) for example in examples})
+    if split == "train" and len(classes) < 2:
+        raise BadData(f"{corpus.name} has one class only ({', '.join(classes) or 'none'}); expected two or more")
+    return examples
 
 
 @torch.no_grad()
@@ -151,13 +161,6 @@ def recorded(folder: Path) -> Training | None:
 def training_seconds(folder: Path) -> float:
     """How long the training of the model in a folder took (its last part, if it was cut off)."""
     return float(json.loads((folder / RECORD).read_text())["seconds"])
-
-
-def _refuse_unlabelled(examples: tuple[Example, ...], corpus: Corpus) -> None:
-    if any(example.label is None for example in examples):
-        raise BadData(f"{corpus.name} has examples without a label; training needs one for each")
-    if len(corpus.labels) < 2:
-        raise BadData(f"{corpus.name} has one class only ({', '.join(corpus.labels) or 'none'}); expected two or more")
 
 
 def _refuse_other(folder: Path, identity: dict[str, Any], name: str = RECORD) -> None:

@@ -27,12 +27,13 @@ def word_tokenizer(
     """
     in_words = all(example.words is not None for example in examples)
     splitter = WhitespaceSplit() if in_words else Whitespace()
-    counts = Counter(word.lower() if lowercase else word for word in _words(examples, splitter))
+    normalizer = Lowercase() if lowercase else None
+    counts = Counter(_words(examples, splitter, normalizer))
     kept = [word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count >= min_count]
     numbers = {word: number for number, word in enumerate([*SPECIALS, *(w for w in kept if w not in SPECIALS)])}
     tokenizer = Tokenizer(WordLevel(numbers, unk_token=UNK))
-    if lowercase:
-        tokenizer.normalizer = Lowercase()
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
     tokenizer.pre_tokenizer = splitter
     tokenizer.post_processor = TemplateProcessing(
         single=f"{BOS} $A {EOS}",
@@ -45,8 +46,11 @@ def word_tokenizer(
     )  # fmt: skip
 
 
-def _words(examples: Iterable[Example], splitter: Whitespace | WhitespaceSplit) -> Iterable[str]:
+def _words(
+    examples: Iterable[Example], splitter: Whitespace | WhitespaceSplit, normalizer: Lowercase | None
+) -> Iterable[str]:
     for example in examples:
         for text in (example.text, example.pair):
-            if text is not None:
-                yield from (word for word, _ in splitter.pre_tokenize_str(text))
+            if text is not None:  # lowercased as the tokenizer will: Python's own makes another word of ΟΔΟΣ
+                normal = text if normalizer is None else normalizer.normalize_str(text)
+                yield from (word for word, _ in splitter.pre_tokenize_str(normal))

@@ -1,0 +1,54 @@
+"""Which word of its text each token is a piece of."""
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate
+
+import numpy as np
+from tokenizers import Encoding
+
+from whence.data.examples import Example
+
+NO_WORD = -1
+
+
+def as_text(words: Sequence[str] | None, text: str) -> str:
+    """What the tokenizer is given: words joined by spaces, as the model met texts when it was trained."""
+    return text if words is None else " ".join(words)
+
+
+def word_numbers(encoding: Encoding, example: Example, *, splits: bool) -> list[int]:
+    """For every token the number of its word within its text; specials have none.
+
+    Where the corpus comes in words, those count, found by where a token stands in the text: a tokenizer that is given
+    words one by one may cut them otherwise than in a text. Else the words are the tokenizer's own, or if it does not
+    split texts into words (`splits`), what stands between spaces.
+    """
+    texts = [as_text(example.words, example.text), as_text(example.pair_words, example.pair or "")]
+    starts = [
+        _starts(words, text, splits) for words, text in zip((example.words, example.pair_words), texts, strict=True)
+    ]
+    numbers = []
+    for own, segment, (begin, end) in zip(encoding.word_ids, encoding.sequence_ids, encoding.offsets, strict=True):
+        at = None if segment is None else starts[segment]
+        if segment is None:
+            numbers.append(NO_WORD)
+        elif at is None:
+            numbers.append(NO_WORD if own is None else own)
+        else:
+            numbers.append(_word_at(at, texts[segment], begin, end))
+    return numbers
+
+
+def _starts(words: Sequence[str] | None, text: str, splits: bool) -> np.ndarray | None:
+    """Where each word begins in the text; None if that is for the tokenizer to say."""
+    if words is not None:
+        return np.array([0, *accumulate(len(word) + 1 for word in words[:-1])])
+    return None if splits else np.array([found.start() for found in re.finditer(r"\S+", text)])
+
+
+def _word_at(starts: np.ndarray, text: str, begin: int, end: int) -> int:
+    """The word of a token's first letter; a token of spaces alone belongs to the word after it."""
+    while begin < end and text[begin].isspace():
+        begin += 1
+    return max(int(np.searchsorted(starts, begin, side="right")) - 1, 0)

@@ -1,0 +1,188 @@
+"""Ablation: scores beside a slow loop, effects beside means by hand, verdicts at their edges."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import saved_models
+import whence
+from whence.core.attending import attending
+from whence.data.examples import Example
+from whence.data.tables import read_table
+from whence.experiments import ablation
+from whence.experiments._bench import Bench
+from whence.experiments._places import alteration, places
+from whence.measures.bootstrap import paired_bootstrap
+from whence.models.subject import Subject, load
+from whence.results.verdict import Effect
+
+N = 12
+
+
+def bench(kind: str = "bert", n: int = N) -> Bench:
+    subject = load(getattr(saved_models, kind)())
+    return Bench(subject, read_table(saved_models.labelled())["test"][:n], range(n), quiet=True, name="ablation")
+
+
+def right(subject: Subject, example: Example) -> bool:
+    probs = subject.predict(subject.encode([example]))[0, 0]
+    return subject.labels[int(probs.argmax())] == example.label
+
+
+def config(**options) -> ablation.Config:
+    return ablation.Config(model="m", data="d", **options)
+
+
+@pytest.mark.parametrize("kind", ["bert", "additive"])
+@pytest.mark.parametrize("specials", [True, False])
+def test_equal_weights_score_as_in_a_slow_loop(kind, specials):
+    some = bench(kind)
+    table = ablation.run(config(variants=("uniform",), specials=specials), some)
+    for row, example in zip(table.itertuples(), some.examples, strict=True):
+        special = some.subject.encode([example]).special
+        with attending(some.subject.model, override=whence.uniform if specials else whence.uniform.sparing(special)):
+            altered = right(some.subject, example)
+        assert (row.base, row.altered) == (right(some.subject, example), altered)
+    assert set(table["when"]) == {"infer"}
+    assert set(table["seed"]) == {-1}
+
+
+def test_draws_are_averaged(monkeypatch):
+    """Alterations that turn the answer round in every third draw give a score of two thirds or one third."""
+    some = bench(n=6)
+    draws = itertools.count()
+
+    def predict(batch):
+        probs = torch.zeros(len(batch), 1, 2)
+        probs[:, 0, 0 if next(draws) % 3 else 1] = 1.0
+        return probs
+
+    monkeypatch.setattr(some.subject, "predict", predict)
+    (place,) = places(some.subject, "all", some.first_batch())
+    scores = some.scores(lambda generator: whence.random(generator), place, True, draws=3)
+    is_first = [example.label == some.subject.labels[0] for example in some.examples]
+    np.testing.assert_allclose(scores, [2 / 3 if first else 1 / 3 for first in is_first])
+
+
+def test_equal_weights_are_drawn_once_and_others_as_often_as_asked(monkeypatch):
+    some = bench(n=3)
+    asked = []
+    monkeypatch.setattr(
+        Bench, "scores", lambda self, make=None, place=None, specials=True, draws=1: asked.append(draws) or np.zeros(3)
+    )
+    ablation.run(config(draws=7), some)
+    assert asked == [1, 1, 7, 7]  # as it is, uniform, random, permuted
+
+
+@pytest.mark.parametrize("grain", ["layer", "head"])
+def test_only_the_place_is_altered(grain):
+    some = bench()
+    batch = some.first_batch()
+    with attending(some.subject.model) as own:
+        some.subject.predict(batch)
+    first = next(iter(some.subject.sites))
+    found = places(some.subject, grain, batch)
+    assert len(found) == (2 if grain == "layer" else 4)
+    place = found[0]
+    with attending(some.subject.model, override=place.rules(whence.uniform, some.subject, batch, True)) as altered:
+        some.subject.predict(batch)
+    before, after = own.only(first).weights, altered.only(first).weights
+    length = int(batch.mask.sum())
+    assert torch.allclose(after[:, 0], torch.full_like(after[:, 0], 1 / length))
+    assert torch.equal(after[:, 1], before[:, 1]) == (grain == "head")
+    table = ablation.run(config(variants=("uniform",), grain=grain), some)
+    assert table["place"].unique().tolist() == [one.name for one in found]
+    assert not any(site.sessions for site in some.subject.model.modules() if hasattr(site, "sessions"))
+
+
+def test_the_alterations_have_names():
+    assert alteration("uniform", None) is whence.uniform
+    assert alteration("permuted", torch.Generator()).name == "permuted"
+    with pytest.raises(whence.core.errors.BadConfig, match="no alteration 'zero'; there are: uniform, random"):
+        alteration("zero", None)
+
+
+def made(losses: dict[tuple[str, str], list[list[float]]], base: float = 1.0, labels: str = "ab") -> pd.DataFrame:
+    """A table with these losses, [seed example], by when and variant."""
+    return ablation.COLUMNS.table(
+        [
+            {"example": number, "label": labels[number % len(labels)] if labels else "", "place": "all",
+             "variant": variant, "when": when, "seed": seed, "base": base, "altered": base - loss}
+            for (when, variant), by_seed in losses.items()
+            for seed, row in enumerate(by_seed)
+            for number, loss in enumerate(row)
+        ]
+    )  # fmt: skip
+
+
+def test_effects_are_means_with_the_paired_bootstrap():
+    generator = np.random.default_rng(0)
+    losses = {(when, variant): generator.integers(0, 2, (3, 40)).astype(float).tolist()
+              for when in ("infer", "train+infer") for variant in ("uniform", "random")}  # fmt: skip
+    found = ablation.effects(made(losses))
+    assert [effect.name for effect in found] == [
+        "equal weights, at inference", "random weights, at inference", "equal weights, trained so",
+        "random weights, trained so",
+    ]  # fmt: skip
+    for effect, loss in zip(found, losses.values(), strict=True):
+        interval = paired_bootstrap(100 * np.array(loss))
+        assert effect.value == pytest.approx(100 * np.mean(loss))
+        assert (effect.low, effect.high) == pytest.approx((interval.low, interval.high))
+        assert (effect.n, effect.seeds, effect.smallest) == (40, 3, 2.0)
+    summary = ablation.summary(made(losses))
+    assert summary["base"].tolist() == [100.0] * 4
+    np.testing.assert_allclose(summary["change"], [round(-100 * np.mean(loss), 1) for loss in losses.values()])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "answer"),
+    [(2.1, 9.0, "yes"), (2.0, 9.0, "undecided"), (-1.0, 1.9, "no"), (-1.0, 2.0, "undecided"), (-9.0, -3.0, "no")],
+)
+def test_the_verdict_rests_on_the_whole_interval(low, high, answer):
+    effect = Effect("equal weights, at inference", (low + high) / 2, low, high, "points", 2.0, 100)
+    assert ablation.decided(effect, False, 30.0)[0] == answer
+    assert ablation.decided(effect, False, 1.9)[0] == "undecided"  # a model at chance
+    assert ablation.decided(effect, False, 2.0)[0] == answer
+
+
+ALL, NONE = [[1.0] * 50], [[0.0] * 50]
+
+
+@pytest.mark.parametrize(
+    ("losses", "answer", "words"),
+    [
+        ({("infer", "uniform"): ALL}, "yes", "with equal weights instead, the model loses 100.0 points"),
+        ({("infer", "uniform"): NONE}, "no", "with equal weights instead, the model loses 0.0 points"),
+        ({("infer", "uniform"): ALL, ("train+infer", "uniform"): NONE}, "no", "a model trained with equal weights"),
+        ({("infer", "uniform"): NONE, ("train+infer", "uniform"): ALL}, "yes", "a model trained with equal weights"),
+        ({("infer", "uniform"): NONE, ("infer", "random"): ALL}, "no", "with equal weights"),  # equal weights decide
+        ({("infer", "random"): ALL}, "yes", "with random weights instead, the model loses"),
+        ({("infer", "permuted"): ALL}, "yes", "with its own weights shuffled instead, the model loses"),
+        ({("infer", "uniform"): ALL, ("train+infer", "random"): NONE}, "no", "a model trained with random weights"),
+    ],
+)
+def test_which_evidence_decides(losses, answer, words):
+    verdict = ablation.verdict(made(losses))
+    assert verdict.answer == answer
+    assert words in verdict.sentence
+    assert len(verdict.effects) == len(losses)
+    assert ablation.figure(made(losses)).axes
+
+
+def test_a_model_at_chance_leaves_it_undecided():
+    half = [[0.5, 0.0] * 25]
+    at_chance = made({("infer", "uniform"): half}, base=0.5)
+    assert ablation.verdict(at_chance).answer == "undecided"
+    assert "most frequent answer" in ablation.verdict(at_chance).sentence
+    without_labels = made({("infer", "uniform"): [[0.5] * 50]}, base=0.5, labels="")
+    assert ablation.verdict(without_labels).answer == "yes"  # there is no most frequent one to name
+
+
+def test_a_label_beside_a_language_model_is_not_what_it_answers():
+    some = bench("speaker", 4)
+    table = ablation.run(config(variants=("uniform",)), some)
+    assert set(table["label"]) == {""}
+    assert "most frequent answer" not in ablation.verdict(table).sentence

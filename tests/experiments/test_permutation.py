@@ -1,0 +1,177 @@
+"""Permutation: beside a slow loop, one text and one shuffle at a time, unpadded."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+import saved_models
+import whence
+from whence.core.attending import attending
+from whence.core.overrides import Override
+from whence.core.tape import Tape
+from whence.data.examples import Example
+from whence.data.tables import Columns, read_table
+from whence.experiments import permutation
+from whence.experiments._bench import Bench
+from whence.experiments._places import places
+from whence.models.subject import Subject, load
+from whence.results.verdict import Effect
+
+SHUFFLES = 3  # odd, so that the median is one of them
+TASKS = {
+    "bert": (saved_models.bert, saved_models.labelled, Columns()),
+    "additive": (saved_models.additive, saved_models.labelled, Columns()),
+    "tagger": (saved_models.tagger, saved_models.tagged, Columns()),
+    "translator": (saved_models.translator, saved_models.translated, Columns(target="said")),
+    "speaker": (saved_models.speaker, saved_models.bare, Columns()),
+}
+
+
+def bench(kind: str, n: int = 4, **options) -> Bench:
+    model, table, columns = TASKS[kind]
+    examples = sorted(read_table(table(), columns)["test"], key=lambda example: len(example.text))[:n]
+    return Bench(load(model()), examples, range(n), quiet=True, name="permutation", **options)
+
+
+class Shifts:
+    """In the place of random orders, orders that are known: the n-th shuffle moves free weights n keys on."""
+
+    def __call__(self, generator: torch.Generator) -> Override:
+        self.done = Counter[str]()
+        return Override("shifted", self.rule, generator)
+
+    def rule(self, call, free):
+        weights = call.weights.clone()
+        free = free.expand_as(weights)
+        size = len(weights) // call.copies
+        for row, head, query in np.ndindex(*weights.shape[:3]):
+            keys = free[row, head, query].nonzero().flatten()
+            shift = 1 + self.done[call.site.name] + row // size
+            weights[row, head, query, keys] = call.weights[row, head, query, keys.roll(-shift)]
+        self.done[call.site.name] += call.copies
+        return weights
+
+
+def slow_median(subject: Subject, example: Example, sites: list[str], head: int | None, specials: bool) -> float:
+    """Jain & Wallace's algorithm 2 as it is written: one forward pass for each shuffle."""
+    batch = subject.encode([example])
+    base, answered = subject.predict(batch)[0].double().numpy(), batch.answers[0].numpy()
+    changes = []
+    for shift in range(1, 1 + SHUFFLES):
+
+        def moved(call, shift=shift):
+            weights = call.weights.clone()
+            own_output = subject.task.name == "seq2seq" and call.site.kind == "causal"
+            for h, query in np.ndindex(*weights.shape[1:3]):
+                if head not in (None, h):
+                    continue
+                may = call.mask.expand_as(weights)[0, h, query]
+                free = [k for k in range(len(may)) if may[k] and (specials or own_output or not batch.special[0, k])]
+                for place, key in enumerate(free):
+                    weights[0, h, query, key] = call.weights[0, h, query, free[(place + shift) % len(free)]]
+            return weights
+
+        with attending(subject.model, override=dict.fromkeys(sites, moved), watch=None):
+            probs = subject.predict(batch)[0].double().numpy()
+        changes.append(np.mean([abs(p - q).sum() / 2 for p, q, a in zip(probs, base, answered, strict=True) if a]))
+    return float(np.median(changes))
+
+
+@pytest.mark.parametrize(
+    ("kind", "grain", "specials"),
+    [
+        ("bert", "all", False), ("bert", "all", True), ("bert", "layer", False), ("bert", "head", True),
+        ("additive", "all", False), ("additive", "all", True), ("additive", "layer", False), ("additive", "head", False),
+        ("tagger", "all", False), ("tagger", "layer", True), ("translator", "all", False),
+        ("translator", "layer", False), ("speaker", "all", True), ("speaker", "head", False),
+    ],
+)  # fmt: skip
+def test_the_median_is_that_of_a_slow_loop(kind, grain, specials, monkeypatch):
+    monkeypatch.setattr(whence, "permuted", Shifts(), raising=False)
+    some = bench(kind, batch_size=3)
+    config = permutation.Config(model="m", data="d", permutations=SHUFFLES, grain=grain, specials=specials)
+    table = permutation.run(config, some)
+    where = places(some.subject, grain, some.first_batch())
+    assert len(table) == len(some.examples) * len(where)
+    for place in where:
+        rows = table[table["place"] == place.name]
+        assert rows["example"].tolist() == list(some.chosen)
+        slow = [slow_median(some.subject, e, list(place.sites), place.head, specials) for e in some.examples]
+        np.testing.assert_allclose(rows["median_tvd"], slow, atol=2e-5)
+        assert max(slow) > 0, "nothing moved: the loop shows nothing"
+
+
+@pytest.mark.parametrize("kind", TASKS)
+def test_the_largest_weight_is_the_mean_over_real_rows(kind):
+    some = bench(kind, batch_size=4)
+    (batch,) = some.batches()
+    for grain in ("all", "head"):
+        for place in places(some.subject, grain, batch):
+            got = permutation.max_weight(some, batch, place)
+            for row, number in enumerate(batch.examples.tolist()):
+                alone, tape = some.subject.encode([some.examples[number]]), Tape()
+                with attending(some.subject.model, watch=dict.fromkeys(place.sites, tape)):
+                    some.subject.predict(alone)
+                largest = [
+                    float(weights.max())
+                    for site in place.sites
+                    for head, rows in enumerate(tape.only(site).weights[0])
+                    for weights in rows
+                    if place.head in (None, head)
+                ]
+                assert got[row] == pytest.approx(np.mean(largest), abs=1e-5)
+
+
+def test_a_targets_padding_is_no_row_even_where_it_is_as_long_as_the_text():
+    subject = load(saved_models.translator())
+    examples = [Example("a b", target="a b"), Example("a", target="a b"), Example("a b", target="a")]
+    some = Bench(subject, examples, range(3), quiet=True, name="permutation")
+    (batch,) = some.batches()
+    assert batch.mask.shape == batch.answers.shape
+    (place,) = places(subject, "all", batch)
+    together = permutation.max_weight(some, batch, place)
+    for row, number in enumerate(batch.examples.tolist()):
+        single = Bench(subject, [examples[number]], [0], quiet=True, name="permutation")
+        assert together[row] == pytest.approx(permutation.max_weight(single, single.first_batch(), place)[0], abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["bert", "additive"])
+def test_one_word_cannot_be_shuffled_and_two_move_half_the_time(kind):
+    subject = load(TASKS[kind][0]())
+    word = "dull" if kind == "additive" else subject.tokenizer.tokenize("the")[0]
+    for text, movable in ((word, False), (f"{word} {word} {word} the is", True)):
+        some = Bench(subject, [Example(text, "negative")], [0], quiet=True, name="permutation")
+        config = permutation.Config(model="m", data="d", permutations=20)
+        (change,) = permutation.run(config, some)["median_tvd"]
+        assert (change > 1e-7) == movable
+
+
+def test_an_example_without_a_label_has_an_empty_one():
+    some = bench("bert", 3)
+    some = Bench(some.subject, [Example(e.text) for e in some.examples], range(3), quiet=True, name="permutation")
+    table = permutation.run(permutation.Config(model="m", data="d", permutations=2), some)
+    assert table["label"].tolist() == ["", "", ""]
+    assert permutation.verdict(table).answer in ("yes", "no", "undecided")
+    assert permutation.figure(table).axes
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "answer"),
+    [(0.11, 0.2, "yes"), (0.1, 0.2, "undecided"), (0.05, 0.099, "no"), (0.05, 0.1, "undecided"), (0.0, 0.0, "no")],
+)
+def test_the_verdict_rests_on_the_whole_interval(low, high, answer):
+    effect = Effect("moves", (low + high) / 2, low, high, "", permutation.SMALLEST, 100)
+    assert permutation.decided(effect)[0] == answer
+
+
+def test_the_verdict_counts_every_example_once():
+    rows = [
+        {"example": example, "label": "a", "place": place, "max_weight": 0.5, "median_tvd": change}
+        for example, changes in enumerate([(0.3, 0.5), (0.02, 0.02), (0.0, 0.4)])
+        for place, change in zip(("one", "two"), changes, strict=True)
+    ]
+    verdict = permutation.verdict(permutation.COLUMNS.table(rows))
+    assert verdict.effects[0].value == pytest.approx((0.4 + 0.02 + 0.2) / 3)
+    assert (verdict.effects[0].n, verdict.answer) == (3, "undecided")
