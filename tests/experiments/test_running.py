@@ -6,7 +6,7 @@ import saved_models
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Corpus, Example
 from whence.data.tables import Columns
-from whence.experiments import about, ablation, experiment, names, permutation
+from whence.experiments import ablation, about, experiment, names, permutation
 from whence.experiments._config import Run
 from whence.experiments._running import choose, perform
 from whence.results.store import Store, table_bytes
@@ -167,5 +167,7 @@ def test_trained_again_from_seeds(tmp_path):
 def test_experiments_are_found_by_name():
     assert names() == ("ablation", "permutation")
     assert about("permutation") == "Does shuffling attention move the prediction?"
-    with pytest.raises(BadConfig, match=r"no experiment 'ablate' \(did you mean ablation\?\); there are: ablation, perm"):
+    with pytest.raises(
+        BadConfig, match=r"no experiment 'ablate' \(did you mean ablation\?\); there are: ablation, perm"
+    ):
         experiment("ablate")

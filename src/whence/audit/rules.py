@@ -26,9 +26,22 @@ def does_attention_matter(results: dict[str, Result]) -> Verdict | None:
         return None
     return replace(
         said[0],
-        sentence=" ".join(verdict.sentence for verdict in said),
+        sentence=together(said),
         effects=tuple(effect for verdict in said for effect in verdict.effects),
         done=" ".join(verdict.done for verdict in said),
         means=" ".join(dict.fromkeys(verdict.means for verdict in said)),
         does_not_mean=" ".join(dict.fromkeys(verdict.does_not_mean for verdict in said)),
     )
+
+
+def together(said: list[Verdict]) -> str:
+    """The sentences of the verdicts in turn; where a later one says otherwise, how both can be true."""
+    first, *others = said
+    sentences = [first.sentence]
+    for other in others:
+        if (first.answer, other.answer) == ("no", "yes"):
+            sentences.append("Yet single predictions of this very model lean on it.")
+        elif (first.answer, other.answer) == ("yes", "no"):
+            sentences.append("Yet it hardly matters which words get the weight.")
+        sentences.append(other.sentence)
+    return " ".join(sentences)

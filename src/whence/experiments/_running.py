@@ -15,6 +15,7 @@ from whence.experiments import experiment
 from whence.experiments._bench import Bench
 from whence.experiments._config import Run
 from whence.models.subject import Subject, load
+from whence.models.threads import suited
 from whence.models.training import recorded
 from whence.results.result import Result, manifest_now
 from whence.results.store import Store
@@ -52,7 +53,8 @@ def perform(
     )  # fmt: skip
     notes = [*corpus.notes, *said_of_length(bench)]
     started = time.perf_counter()
-    table = module.run(config, bench)
+    with suited(subject.model):
+        table = module.run(config, bench)
     manifest = manifest_now(
         config=config.model_dump(mode="json"), seed=config.seed, columns=module.COLUMNS,
         corpus={"name": corpus.name, "split": split, "n": len(examples), "checksum": corpus.checksum},

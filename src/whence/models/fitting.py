@@ -23,6 +23,7 @@ from whence.core.seeds import stream
 from whence.data.examples import Example
 from whence.models.batch import Batch
 from whence.models.subject import Subject
+from whence.models.threads import suited
 
 POOL = 50  # batches' worth of texts that are sorted by length together
 KEPT = 50_000  # texts whose batches are kept in memory between epochs
@@ -77,7 +78,7 @@ def fit(
     bar = tqdm(
         total=recipe.epochs, initial=progress.epoch, desc=f"training {subject.name}", unit="epoch", disable=quiet
     )
-    with bar, torch.random.fork_rng():
+    with bar, torch.random.fork_rng(), suited(model):
         while progress.epoch < recipe.epochs and progress.waited < recipe.patience:
             loss = _epoch(subject, batches, recipe, optimizer, progress.epoch, override)
             score = accuracy(subject, dev, recipe.batch_size, _rule(override, recipe.seed, progress.epoch, "dev"))
