@@ -16,8 +16,8 @@ def said(**answers):
     [
         (said(), "not asked", "No question"),
         (said(q6="y"), "not asked", "No question"),
-        (said(q1="n"), "no", "hardly depend"),
-        (said(q1="n", q3="y"), "no", "hardly depend"),
+        (said(q1="n"), "no", "Little is lost"),
+        (said(q1="n", q3="y"), "no", "Little is lost"),
         (said(q1="y"), "undecided", "question 3.* was not asked"),
         (said(q1="u"), "undecided", "does not show whether the predictions depend"),
         (said(q3="y"), "undecided", "question 1.* was not asked"),

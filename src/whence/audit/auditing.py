@@ -58,7 +58,8 @@ def audit(settings: Settings, *, quiet: bool = False, say: Say = print) -> Path:
         results = [
             run_step(part, step_number, settings, store, quiet, say) for step_number in range(len(part.plan.steps))
         ]
-        about = ABOUT.format(model=part.subject.name, task=part.subject.task.about, corpus=part.corpus.name,
+        model = part.subject.name if settings.model else "A small model, trained by this audit"
+        about = ABOUT.format(model=model, task=part.subject.task.about, corpus=part.corpus.name,
                              split=part.split, n=len(part.corpus[part.split]))  # fmt: skip
         record["parts"].append({"name": part.name, "about": about, "results": results, "left_out": part.plan.left_out,
                                 "seconds": round(time.perf_counter() - started, 1)})  # fmt: skip

@@ -31,7 +31,7 @@ def _decided(said: Mapping[int, str]) -> tuple[Literal["yes", "no", "undecided",
     if not set(said) - {PLAUSIBLE}:
         return "not asked", "No question that could decide this was asked."
     if said.get(MATTERS) == "no":
-        return "no", "The predictions hardly depend on where the model attends, so attention cannot be their reason."
+        return "no", "Little is lost without this attention, so it cannot be what the model's answers rest on."
     if said.get(ASKABLE) == "no":
         return (
             "undecided",
