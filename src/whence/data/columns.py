@@ -44,13 +44,13 @@ class Columns:
     a list (JSON in CSV and TSV) or separated by spaces; `target` is a text to be produced.
     """
 
-    text: str | None = None
-    pair: str | None = None
-    label: str | None = None
-    tokens: str | None = None
-    tags: str | None = None
-    target: str | None = None
-    rationale: str | None = None
+    text: str | None = None  # the text
+    pair: str | None = None  # the second text: a question, a hypothesis
+    label: str | None = None  # the class
+    tokens: str | None = None  # the text in words
+    tags: str | None = None  # a tag for each word
+    target: str | None = None  # a text to be produced
+    rationale: str | None = None  # for each word whether it decides
 
     def named(self) -> dict[str, str]:
         """What each named column is taken as."""
