@@ -32,7 +32,7 @@ class Attribution:
         """The scores of the words of one text: the sum over each word's pieces."""
         mine = ~self.special[row] & (self.segment[row] == segment) & (self.word[row] >= 0)
         number = self.word[row][mine]
-        return np.bincount(number, weights=self.scores[row][mine], minlength=0 if not len(number) else number.max() + 1)
+        return np.bincount(number, weights=self.scores[row][mine]).astype(float)  # also where there are none
 
     def text(self, row: int) -> list[tuple[str, float]]:
         """The tokens of one text that are not special, each with its score."""

@@ -24,11 +24,11 @@ def js_divergence(p: Float[ndarray, "*rows class"], q: Float[ndarray, "*rows cla
     ½ KL(p ‖ m) + ½ KL(q ‖ m), where m = (p + q) / 2; finite also where one of them is zero.
     """
     mean = (p + q) / 2
-    return (kl_divergence(p, mean) + kl_divergence(q, mean)) / 2
+    return np.asarray((kl_divergence(p, mean) + kl_divergence(q, mean)) / 2)
 
 
 def kl_divergence(p: Float[ndarray, "*rows class"], q: Float[ndarray, "*rows class"]) -> Float[ndarray, "*rows"]:
     """KL(p ‖ q) = Σ p ln(p / q) in nats, over the last axis; infinite where q is zero and p is not."""
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(p > 0, p * (np.log(p) - np.log(q)), 0.0)
-    return terms.sum(-1)
+    return np.asarray(terms.sum(-1))

@@ -98,12 +98,17 @@ class Subject:
 
     @contextmanager
     def embedded(self) -> Iterator[list[Tensor]]:
-        """While open, the word vectors of each pass are leaves: their gradients can be had. They are listed as made."""
+        """While open, the word vectors of each pass are leaves [batch token width]: their gradients can be had.
+
+        They are listed as made: of a translator first the encoder's, then the decoder's.
+        """
         leaves: list[Tensor] = []
+        tokens_first = self.model.config.model_type == "xlnet"  # [token batch width]
 
         def cut(module: Any, args: Any, output: Tensor) -> Tensor:
-            leaves.append(output.detach().requires_grad_())
-            return leaves[-1]
+            made = output.transpose(0, 1) if tokens_first else output
+            leaves.append(made.detach().requires_grad_())
+            return leaves[-1].transpose(0, 1) if tokens_first else leaves[-1]
 
         table = self.model.get_input_embeddings()
         same = [m for m in self.model.modules() if m is table or getattr(m, "weight", None) is table.weight]
@@ -154,9 +159,10 @@ def load(
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
     except (OSError, ValueError, KeyError) as error:
-        raise CannotLoad(f"the tokenizer of {name} could not be loaded ({error}); save it beside the model with"
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise CannotLoad(f"the tokenizer of {name} could not be loaded ({first}); save it beside the model with"
                          " tokenizer.save_pretrained(folder)") from error  # fmt: skip
-    if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):  # what transformers makes of no files
+    if not set(tokenizer.get_vocab()) - {*tokenizer.all_special_tokens, "▁"}:  # made by transformers of no files at all
         raise CannotLoad(f"the tokenizer of {name} knows no words: its files may be missing; save it beside the model"
                          " with tokenizer.save_pretrained(folder)")  # fmt: skip
     return Subject(model, tokenizer, task, str(name))

@@ -21,7 +21,7 @@ class Task:
     needs: str  # what an example must have for the answers to be marked
     about: str
 
-    def positioned(self, logits: Float[Tensor, "*any class"]) -> Float[Tensor, "*copies position class"]:
+    def positioned(self, logits: Float[Tensor, "*copies class"]) -> Float[Tensor, "*positions class"]:
         """A model's logits with a position axis before the classes."""
         if self.name == "sequence-classification":
             return logits.unsqueeze(-2)

@@ -1,0 +1,140 @@
+"""One text by several methods, in every form; what a user writes is escaped."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import pytest
+import torch
+import transformers as hf
+
+import zoo
+from tokenizing import reader, wordpiece
+from whence.core.errors import BadConfig, BadData
+from whence.data.examples import Example
+from whence.explaining import USUAL, explain_text
+from whence.models import AdditiveConfig, AdditiveForSequenceClassification
+from whence.models.subject import Subject
+from whence.models.vocabulary import word_tokenizer
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def subject():
+    """A word model to which the script is a word."""
+    text = f"a {SCRIPT} film & more"
+    tokenizer = word_tokenizer([Example(text, words=tuple(text.split()))])
+    config = AdditiveConfig(
+        vocab_size=len(tokenizer), embedding_size=8, hidden_size=4, bos_token_id=2, eos_token_id=3,
+        id2label={0: "<b>", 1: "good"},
+    )  # fmt: skip
+    torch.manual_seed(0)
+    return Subject(AdditiveForSequenceClassification(config), tokenizer)
+
+
+@pytest.fixture(scope="module")
+def explanation(subject):
+    return explain_text(subject, f"A {SCRIPT} film")
+
+
+class Tags(HTMLParser):
+    """Which tags a page has, and what text."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.text = [], ""
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_tokens_scores_and_prediction(subject, explanation):
+    assert explanation.tokens == ["a", SCRIPT, "film"]
+    assert list(explanation.scores) == list(USUAL)
+    assert all(len(scores) == 3 for scores in explanation.scores.values())
+    assert sum(explanation.scores["raw_attention"]) == pytest.approx(1, abs=1e-5)
+    probs = subject.predict(subject.encode([Example(f"a {SCRIPT} film")]))[0, 0]
+    assert explanation.probability == pytest.approx(float(probs.max()))
+    assert explanation.prediction == subject.labels[int(probs.argmax())]
+    assert f"{float(probs.max()):.3f}" in explanation.caption
+
+
+def test_html_is_escaped(explanation):
+    page = Tags()
+    page.feed(explanation.to_html())
+    assert "script" not in page.tags
+    assert page.tags.count("tr") == len(USUAL)
+    assert page.text.count(SCRIPT) == len(USUAL)
+    assert explanation._repr_html_() == explanation.to_html()
+
+
+def test_svg_is_escaped_and_well_formed(explanation):
+    root = ET.fromstring(explanation.to_svg())
+    assert not [element for element in root.iter() if element.tag.endswith("script")]
+    assert "".join(root.itertext()).count(SCRIPT) == len(USUAL)
+
+
+def test_latex_and_text_show_the_token(explanation):
+    assert explanation.to_latex().count("alert(1)") == len(USUAL)
+    assert explanation.to_latex().count(r"\begin{tabular}") == explanation.to_latex().count(r"\end{tabular}") == 1
+    plain = explanation.to_text()
+    assert plain.count(SCRIPT) == len(USUAL)
+    assert "\x1b" not in plain
+    assert re.sub(r"\x1b\[[\d;]*m", "", explanation.to_text(colour=True)).count(SCRIPT) == len(USUAL)
+    assert repr(explanation) == plain
+    assert all(f"{one.method}: {one.how}" in plain for one in explanation.attributions)
+
+
+def test_json_holds_everything(explanation):
+    read = json.loads(explanation.to_json())
+    assert read["tokens"] == explanation.tokens
+    assert read["scores"] == explanation.scores
+    assert read["prediction"] == explanation.prediction
+    assert set(read["how"]) == set(USUAL)
+
+
+def test_pdf_is_written(explanation, tmp_path):
+    explanation.save_pdf(tmp_path / "tokens.pdf")
+    written = (tmp_path / "tokens.pdf").read_bytes()
+    assert written.startswith(b"%PDF")
+    assert written.rstrip().endswith(b"%%EOF")
+
+
+@pytest.mark.parametrize("empty", ["", "  \n"])
+def test_an_empty_text_is_refused(subject, empty):
+    with pytest.raises(BadData, match="the text is empty; expected words to explain"):
+        explain_text(subject, empty)
+
+
+def test_an_unknown_method_is_refused_before_anything_is_run(subject):
+    with pytest.raises(BadConfig, match=r"no explainer 'leave_one_aut' \(did you mean leave_one_out\?\)"):
+        explain_text(subject, "film", methods=("random", "leave_one_aut"))
+
+
+def test_options_reach_their_method():
+    given = {"raw_attention": {"layer": 0, "heads": "max"}, "random": {"seed": 7}}
+    explained = explain_text(reader("bert"), "the good movie", methods=("raw_attention", "random"), options=given)
+    assert [one.how for one in explained.attributions] == ["layer: 0, heads: max, from: first", "U(0, 1), seed 7"]
+
+
+def test_both_texts_of_a_pair_are_shown():
+    explained = explain_text(reader("bert"), "the movie", pair="good film")
+    assert explained.tokens == ["the", "movie", "good", "film"]
+
+
+@pytest.mark.parametrize("measure", ["logit", "margin", "probability"])
+def test_what_is_explained_is_said(measure):
+    explained = explain_text(reader("bert"), "good", methods=("gradient_x_input",), measure=measure)
+    assert explained.attributions[0].how.startswith(f"of the {measure}")
+
+
+def test_a_taggers_and_a_language_models_answers_have_names():
+    config = hf.BertConfig(**zoo.BERT, id2label={0: "O", 1: "PLACE"})
+    tagged = explain_text(Subject(hf.BertForTokenClassification(config), wordpiece()), "good film")
+    assert tagged.prediction in ("O", "PLACE")
+    assert explain_text(reader("llama"), "the movie was good").prediction in reader("llama").tokenizer.get_vocab()

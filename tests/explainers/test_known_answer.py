@@ -1,0 +1,49 @@
+"""Stories of which one sentence answers the question: does an explainer point into it?"""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from whence.explainers import explainer
+from whence.measures.bootstrap import paired_bootstrap
+from whence.models.fitting import accuracy
+from whence.models.targets import predicted
+
+
+def pointing(subject, examples, method, **options):
+    """For each story whether the word with the largest score is in the supporting sentence."""
+    hits = np.zeros(len(examples), dtype=bool)
+    for batch in subject.batches(examples, 50):
+        attribution = explainer(method)(subject, batch, predicted(subject, batch), **options)
+        for row, number in enumerate(batch.examples.tolist()):
+            words = attribution.words(row)
+            assert len(words) == len(examples[number].words)
+            hits[number] = examples[number].rationale[int(words.argmax())]
+    return hits
+
+
+@pytest.fixture(scope="module")
+def chance(stories):
+    """The share of words in the supporting sentence."""
+    return float(np.mean([np.mean(example.rationale) for example in stories["test"]]))
+
+
+def test_the_model_has_learned_to_answer(story_reader, stories):
+    assert accuracy(story_reader, stories["test"]) > 0.9
+
+
+def test_raw_attention_finds_the_supporting_sentence(story_reader, stories, chance):
+    hits = pointing(story_reader, stories["test"], "raw_attention")
+    interval = paired_bootstrap(hits[None].astype(float))
+    print(f"raw attention {interval.mean:.3f} [{interval.low:.3f}, {interval.high:.3f}], chance {chance:.3f}")
+    exact = binomtest(int(hits.sum()), len(hits)).proportion_ci(0.95)
+    assert len(hits) == 300
+    assert interval.low > chance + 0.3
+    assert exact.low > chance + 0.3
+
+
+def test_the_random_explainer_does_not(story_reader, stories, chance):
+    hits = pointing(story_reader, stories["test"], "random")
+    interval = binomtest(int(hits.sum()), len(hits)).proportion_ci(0.95)
+    print(f"random {hits.mean():.3f} [{interval.low:.3f}, {interval.high:.3f}], chance {chance:.3f}")
+    assert interval.low <= chance <= interval.high
