@@ -186,3 +186,12 @@ def translated(n: int = 30) -> Path:
         {"text": e.text, "said": " ".join((e.words or ())[: 4 + i % 3])} for i, e in enumerate(corpus()["test"][:n])
     ]
     return table(home() / f"translated-{n}.csv", rows)
+
+
+def relabelled(folder: Path, labels: tuple[str, str]) -> Path:
+    """The BERT with other names for its classes."""
+    shutil.copytree(bert(), folder)
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"id2label": dict(enumerate(labels)), "label2id": {label: n for n, label in enumerate(labels)}}
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder

@@ -83,7 +83,8 @@ def slow_median(subject: Subject, example: Example, sites: list[str], head: int 
     ("kind", "grain", "specials"),
     [
         ("bert", "all", False), ("bert", "all", True), ("bert", "layer", False), ("bert", "head", True),
-        ("additive", "all", False), ("additive", "all", True), ("additive", "layer", False), ("additive", "head", False),
+        ("additive", "all", False), ("additive", "all", True), ("additive", "layer", False),
+        ("additive", "head", False),
         ("tagger", "all", False), ("tagger", "layer", True), ("translator", "all", False),
         ("translator", "layer", False), ("speaker", "all", True), ("speaker", "head", False),
     ],

@@ -1,0 +1,215 @@
+"""An audit: planned once, resumed, told; from Python as from the command line."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import saved_models
+import whence
+from whence.audit import auditing, paging
+from whence.audit.auditing import audit, minutes
+from whence.audit.paging import answers, write_report
+from whence.audit.rules import verdicts
+from whence.audit.settings import Settings
+from whence.core.errors import BadConfig, BadData, WhenceError
+from whence.experiments import ablation, permutation
+from whence.results.errors import DamagedResult
+from whence.results.result import Result
+
+
+def settings(out: Path, **options) -> Settings:
+    given = {"model": str(saved_models.bert()), "data": str(saved_models.labelled()), "budget": 0.05, **options}
+    return Settings(out=out, **given)
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory) -> tuple[Path, list[str]]:
+    out, said = tmp_path_factory.mktemp("audit") / "new" / "folder", list[str]()
+    audit(settings(out), quiet=True, say=said.append)
+    return out, said
+
+
+def tables(out: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("results/*/*/*"))}
+
+
+def test_what_is_there_afterwards(audited):
+    out, _ = audited
+    assert sorted(path.name for path in out.iterdir()) == ["audit.json", "figures", "plans", "report.html", "results"]
+    assert sorted(path.name for path in (out / "results").iterdir()) == ["ablation", "permutation"]
+    assert {path.suffix for path in (out / "figures").iterdir()} == {".svg", ".pdf", ".png"}
+    assert not list(out.rglob(".*"))
+
+
+def test_the_plan_is_told_before_it_is_run(audited):
+    _, said = audited
+    assert re.match(r"The plan: ablation of \d+ examples, permutation of \d+ examples; about \d+ seconds of the 0.05",
+                    said[0])  # fmt: skip
+    assert "  bert-200 on reviews-60.csv: took column 'label' as the label" in said
+    assert sum("(about" in line for line in said) == 2
+
+
+def test_question_one_is_answered_and_the_others_say_that_they_were_not_asked(audited):
+    out, _ = audited
+    ((name, given),) = answers(out).items()
+    assert name == "bert-200 on reviews-60.csv"
+    assert list(given) == [1]
+    assert given[1].answer in ("yes", "no", "undecided")
+    html = (out / "report.html").read_text()
+    assert len(html) < 5_000_000
+    assert "Does attention matter?" in html
+    assert "Not asked: questions 2, 3, 4, 5 and 6." in html
+
+
+def test_an_audit_that_is_finished_is_not_run_again(audited, monkeypatch):
+    out, _ = audited
+    before = tables(out)
+    for module in (ablation, permutation):
+        monkeypatch.setattr(module, "run", lambda *_: pytest.fail("run again"))
+    monkeypatch.setattr(auditing, "measured", lambda *_: pytest.fail("planned again"))
+    audit(settings(out), quiet=True, say=lambda _: None)
+    assert tables(out) == before
+
+
+def test_an_audit_that_was_cut_off_goes_on_with_its_plan(audited, tmp_path, monkeypatch):
+    done, _ = audited
+    out, run = tmp_path / "out", permutation.run
+    (out / "plans").mkdir(parents=True)
+    for plan in (done / "plans").iterdir():
+        (out / "plans" / plan.name).write_bytes(plan.read_bytes())
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(permutation, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        audit(settings(out), quiet=True, say=lambda _: None)
+    assert [path.split("/")[1] for path in tables(out)] == ["ablation", "ablation"]
+    assert not (out / "report.html").exists()
+    with pytest.raises(BadData, match="holds no finished audit"):
+        write_report(out)
+    monkeypatch.setattr(permutation, "run", run)
+    monkeypatch.setattr(ablation, "run", lambda *_: pytest.fail("run again"))
+    audit(settings(out), quiet=True, say=lambda _: None)
+    expected = {name: content for name, content in tables(done).items() if name.endswith("parquet")}
+    assert {name: content for name, content in tables(out).items() if name.endswith("parquet")} == expected
+
+
+def test_another_budget_is_another_plan(audited, monkeypatch):
+    out, _ = audited
+    asked = []
+    monkeypatch.setattr(auditing, "perform", lambda *_, **__: asked.append(1) or pytest.skip("planned"))
+    with pytest.raises(pytest.skip.Exception):
+        audit(settings(out, budget=0.06), quiet=True, say=lambda _: None)
+    assert len(list((out / "plans").iterdir())) == 2
+
+
+def test_a_damaged_plan_is_told(tmp_path, audited):
+    out, _ = audited
+    (tmp_path / "plans").mkdir()
+    for plan in (out / "plans").iterdir():
+        (tmp_path / "plans" / plan.name).write_text('{"steps": [{"experiment"')
+    with pytest.raises(BadData, match=r"the plan .* is damaged .* delete that file and run again"):
+        audit(settings(tmp_path), quiet=True, say=lambda _: None)
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"parts": [{"name": "x"}]}', "not json"])
+def test_a_damaged_record_is_told(tmp_path, content):
+    (tmp_path / "audit.json").write_text(content)
+    with pytest.raises(BadData, match=r"audit.json is damaged .* run the audit again"):
+        write_report(tmp_path)
+
+
+def test_a_damaged_table_is_told(audited, tmp_path):
+    out, _ = audited
+    shutil.copytree(out, tmp_path / "copy")
+    next((tmp_path / "copy").glob("results/*/*/table.parquet")).write_bytes(b"PAR1")
+    with pytest.raises(DamagedResult, match="Delete that folder and run again"):
+        write_report(tmp_path / "copy")
+
+
+def test_the_report_is_written_again_byte_for_byte(audited):
+    out, _ = audited
+    before = (out / "report.html").read_bytes()
+    write_report(out)
+    assert (out / "report.html").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"data": None}, "came without data; expected a table or a corpus after it"),
+        ({"model": None}, "came without a model; expected a folder or hub name before it"),
+        ({"split": "dev"}, "has no split 'dev'; it has: test"),
+        ({"device": "abacus"}, "the device 'abacus' cannot be used here"),
+    ],
+)
+def test_settings_that_make_no_sense(options, words, tmp_path):
+    with pytest.raises(WhenceError, match=re.escape(words)):
+        audit(settings(tmp_path / "out", **options), quiet=True, say=lambda _: None)
+    assert not (tmp_path / "out").exists()
+
+
+def test_examples_without_labels_are_audited_by_shuffling_alone(tmp_path):
+    said = list[str]()
+    audit(settings(tmp_path, data=str(saved_models.bare())), quiet=True, say=said.append)
+    assert any("no ablation: it counts right answers" in line for line in said)
+    (given,) = answers(tmp_path).values()
+    assert list(given) == [1]
+    assert "no ablation" in (tmp_path / "report.html").read_text()
+
+
+def test_the_ablation_decides_and_the_permutation_stands_beside_it():
+    rows = [{"example": n, "label": "ab"[n % 2], "place": "all"} for n in range(40)]
+    lost = ablation.COLUMNS.table(
+        [row | {"variant": "uniform", "when": "infer", "seed": -1, "base": 1.0, "altered": 0.0} for row in rows]
+    )
+    still = permutation.COLUMNS.table([row | {"max_weight": 0.5, "median_tvd": 0.0} for row in rows])
+    both = verdicts([Result("permutation", still, {}), Result("ablation", lost, {})])
+    assert both[1].answer == "yes"
+    assert "Attention matters" in both[1].sentence
+    assert "hardly moves" in both[1].sentence
+    assert verdicts([Result("permutation", still, {})])[1].answer == "no"
+    assert verdicts([]) == {}
+
+
+def test_from_python(tmp_path):
+    found = whence.audit(str(saved_models.bert()), str(saved_models.bare()), out=tmp_path, budget=0.05)
+    assert found.report == tmp_path / "report.html"
+    assert callable(whence.audit), "also after its room was imported"
+    assert "Does attention matter?" in repr(found)
+    assert found._repr_html_() == found.report.read_text()
+    with pytest.raises(BadConfig, match="budget: input should be greater than 0, came -1"):
+        whence.audit(budget=-1)
+    with pytest.raises(BadConfig, match="bugdet: extra inputs are not permitted"):
+        whence.audit(bugdet=1)
+
+
+def test_run_and_explain_from_python(tmp_path):
+    model, data = str(saved_models.bert()), str(saved_models.labelled())
+    result = whence.run("permutation", model, data, out=tmp_path, permutations=2, limit=4)
+    assert "<table>" in result._repr_html_()
+    assert len(list((tmp_path / "results" / "permutation").iterdir())) == 1
+    with pytest.raises(BadConfig, match="permutations: input should be greater than 0, came 0"):
+        whence.run("permutation", model, data, permutations=0)
+    explanation = whence.explain(model, "i found the plot dull", methods=["raw_attention", "random"])
+    assert set(explanation.scores) == {"raw_attention", "random"}
+    assert "<bdi" in explanation._repr_html_()
+    subject = whence.load(model)
+    layer = whence.explain(subject, "i found the plot dull", methods=["raw_attention"], raw_attention={"layer": 0})
+    assert "layer: 0" in layer.attributions[0].how
+    with pytest.raises(BadData, match="the text is empty"):
+        whence.explain(subject, "  ")
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 second"), (20.0, "20 s"), (90.0, "2 m"), (600.0, "10 m")])
+def test_times_in_words(seconds, words):
+    assert minutes(seconds).startswith(words)
+
+
+def test_figures_are_named_after_the_part():
+    assert paging.slug("my model on a/b c.csv") == "my-model-on-a-b-c-csv"
+    assert json.loads(json.dumps(paging.CAPTIONS))
