@@ -24,12 +24,12 @@ from whence.models.subject import load
 from whence.models.training import RECORD, Training, begin_with, recorded, train, training_seconds, untrained
 from whence.models.workshop import train_all
 
-SMALL = Training(data="stories", embedding_size=8, hidden_size=8, epochs=2, learning_rate=1e-2)
+SMALL = Training(data="stories", encoder="average", embedding_size=8, hidden_size=8, epochs=2, learning_rate=1e-2)
 
 
 @pytest.fixture(scope="module")
 def corpus():
-    return stories.load(sizes={"train": 64, "dev": 32})
+    return stories.load(sizes={"train": 48, "dev": 16})
 
 
 def weights(folder):
@@ -68,7 +68,7 @@ def test_another_model_in_the_same_folder_is_refused(corpus, tmp_path):
     ):
         train(SMALL.model_copy(update={"seed": 1, "epochs": 3}), tmp_path, corpus=corpus, quiet=True)
     with pytest.raises(BadConfig, match=r"\(other: corpus\)"):
-        train(SMALL, tmp_path, corpus=stories.load(seed=1, sizes={"train": 64, "dev": 32}), quiet=True)
+        train(SMALL, tmp_path, corpus=stories.load(seed=1, sizes={"train": 48, "dev": 16}), quiet=True)
     assert (tmp_path / "model.safetensors").read_bytes() == before
 
 
