@@ -141,7 +141,7 @@ def test_models(case, capsys, tmp_path, out):
     ("arguments", "words"),
     [
         (("audit", "--budget", "-1"), ("budget: input should be greater than 0, came -1",)),
-        (("audit", "--budget", "soon"), ("--budget", "soon")),
+        (("audit", "--budget", "soon"), ("--budget", "soon", "see whence audit --help")),
         (("audit", "--batch-size", "0"), ("batch_size: input should be greater than 0, came 0",)),
         (("audit", "--grain", "layers"), ("invalid choice 'layers'", "'all', 'layer', 'head'")),
         (("audit", "--nope"), ("--nope", "whence audit")),
