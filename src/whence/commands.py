@@ -1,5 +1,6 @@
 """What each command of the command line does: options in, words or JSON out."""
 
+import inspect
 import io
 import json
 import logging
@@ -58,9 +59,11 @@ def parsed(kind: type[Chosen], program: str, arguments: list[str], about: str | 
 
 
 def unboxed(drawn: str) -> str:
-    """The words in a box that was drawn for a screen, as one line."""
+    """The words in a box that was drawn for a screen, as one line, without what `--help` says as well."""
     lines = [line.strip(" │") for line in drawn.splitlines() if not set(line) & set("╭╰─")]
-    return " ".join(line for line in lines if line)
+    words, _, hint = " ".join(line for line in lines if line).partition("For full helptext, ")
+    words = words.partition("Argument helptext:")[0].partition("Got errors:")[0].strip(" .")
+    return f"{words}; {hint.replace('run: ', 'run ')}" if hint else words
 
 
 def audit_command(arguments: list[str]) -> int:
@@ -74,17 +77,18 @@ def audit_command(arguments: list[str]) -> int:
         settings: Annotated[Settings, HERE]
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
-    options = parsed(Options, "audit [MODEL] [DATA]", [*positional, *rest], Settings.__doc__)
+    about = f"whence audit [MODEL] [DATA] [OPTIONS]\n\n{inspect.getdoc(Settings)}"
+    options = parsed(Options, "audit", [*positional, *rest], about)
     quieten()
     from whence.audit.auditing import audit
-    from whence.audit.paging import answers
+    from whence.audit.paging import answers, notes
 
     report = audit(options.settings, quiet=options.output.silent, say=options.output.say)
     found = answers(options.settings.out)
     if options.output.json:
-        print(json.dumps({"report": str(report), "verdicts": {
-            part: {number: verdict.as_dict() for number, verdict in given.items()} for part, given in found.items()
-        }}, ensure_ascii=False, indent=1))  # fmt: skip
+        given = {part: {number: one.as_dict() for number, one in verdicts.items()} for part, verdicts in found.items()}
+        outcome = {"report": str(report), "verdicts": given, "notes": notes(options.settings.out)}
+        print(json.dumps(outcome, ensure_ascii=False, indent=1))
     else:
         print(summary(found))
         print(f"\nThe report: {report}")
@@ -217,7 +221,8 @@ def train_command(arguments: list[str]) -> int:
         """folder for the trained model; a training that was cut off goes on there"""
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
-    options = parsed(Options, "train MODEL", [*positional, *rest], Training.__doc__)
+    about = f"whence train [MODEL] [OPTIONS]\n\n{inspect.getdoc(Training)}"
+    options = parsed(Options, "train", [*positional, *rest], about)
     quieten()
     from whence.data.catalogue import load
     from whence.models.fitting import accuracy

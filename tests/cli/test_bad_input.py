@@ -11,7 +11,10 @@ import transformers
 from command import Said, whence
 
 import saved_models
+from whence.audit.auditing import audit as run_audit
+from whence.audit.settings import Settings
 from whence.results import store
+from whence.results.saving import saving
 from whence.results.store import Store
 
 TEXTS = ["the plot is dull", "i found the cast superb", "for me the music was weak", "the ending is great"]
@@ -59,14 +62,14 @@ TABLES: dict[str, tuple[str | bytes | None, tuple[str, ...], tuple[str, ...]]] =
                "it has: 'text', 'label'")),
     "one-class": ("text,label\n" + "the plot is dull,negative\n" * 9, (), ("has one class only (negative)",
                   "expected at least two", "--columns.label")),
-    "unknown-label": ("text,label\n" + "the plot is dull,negative\nso so,mixed\n" * 9, (), ("the label 'mixed' is unknown"
-                      " to the model, which knows: negative, positive", "Rename the labels")),
-    "latin": ("text,label\ncaf\xe9 au lait,positive\n".encode("latin-1"), (), ("is not UTF-8: byte 14 (0xe9, in line 2)",
-              "save the file again as UTF-8")),
+    "unknown-label": ("text,label\n" + "the plot is dull,negative\nso so,mixed\n" * 9, (), ("the label 'mixed' is"
+                      " unknown to the model, which knows: negative, positive", "Rename the labels")),
+    "latin": ("text,label\ncaf\xe9 au lait,positive\n".encode("latin-1"), (), ("is not UTF-8: byte 14 (0xe9, in line"
+              " 2)", "save the file again as UTF-8")),
     "no-text": ("text,label\n  ,negative\nthe plot,positive\n", (), ("column 'text' (the text) is empty in 1 of 2 rows",
                 "fill or remove it")),
     "ragged": ("text,label\na,b,c\n", (), ("line 2: 2 cells were expected", "there are 3")),
-    "split": ("text,label\nthe plot,negative\nthe cast,positive\n", ("--split", "dev"), ("has no split 'dev'; it has: test",)),
+    "split": ("text,label\nthe plot,negative\nthe cast,positive\n", ("--split", "dev"), ("has no split 'dev'",)),
     "format": ("text,label\n", (), ("is of no known format",)),
 }  # fmt: skip
 
@@ -98,9 +101,21 @@ def model_without_tokenizer(tmp_path: Path) -> Path:
 
 def model_without_attention(tmp_path: Path) -> Path:
     folder = tmp_path / "blind"
-    config = transformers.MobileNetV2Config(num_labels=2)
-    transformers.MobileNetV2ForImageClassification(config).save_pretrained(folder)
-    saved_models.reviews_tokenizer().save_pretrained(folder)
+    words = saved_models.reviews_tokenizer()
+    config = transformers.FNetConfig(
+        vocab_size=len(words), hidden_size=8, num_hidden_layers=1, intermediate_size=8, num_labels=2
+    )
+    transformers.FNetForSequenceClassification(config).save_pretrained(folder)
+    words.save_pretrained(folder)
+    return folder
+
+
+def picture_model(tmp_path: Path) -> Path:
+    folder = tmp_path / "eye"
+    config = transformers.ViTConfig(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8, image_size=8, patch_size=4
+    )
+    transformers.ViTForImageClassification(config).save_pretrained(folder)
     return folder
 
 
@@ -110,7 +125,8 @@ MODELS = {
     "a-file": (lambda _: saved_models.labelled(), ("is a file; expected a folder written by save_pretrained",)),
     "empty-folder": (lambda tmp_path: tmp_path, ("could not be loaded",)),
     "no-tokenizer": (model_without_tokenizer, ("tokenizer of", "save it beside the model")),
-    "no-attention": (model_without_attention, ("expected a model for one of: sequence-classification",)),
+    "no-attention": (model_without_attention, ("attention",)),
+    "pictures": (picture_model, ("tokenizer",)),
 }
 
 
@@ -125,7 +141,7 @@ def test_models(case, capsys, tmp_path, out):
     ("arguments", "words"),
     [
         (("audit", "--budget", "-1"), ("budget: input should be greater than 0, came -1",)),
-        (("audit", "--budget", "soon"), ("--budget", "soon")),
+        (("audit", "--budget", "soon"), ("--budget", "soon", "see whence audit --help")),
         (("audit", "--batch-size", "0"), ("batch_size: input should be greater than 0, came 0",)),
         (("audit", "--grain", "layers"), ("invalid choice 'layers'", "'all', 'layer', 'head'")),
         (("audit", "--nope"), ("--nope", "whence audit")),
@@ -206,8 +222,16 @@ def test_a_full_disk_loses_nothing_that_was_finished(capsys, out, monkeypatch):
     assert len(Store(out).all()) == 2
 
 
-def test_a_full_disk_while_the_report_is_written_keeps_the_old_one(capsys, out, monkeypatch):
-    assert audit(capsys, saved_models.labelled(), out).code == 0
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("finished") / "out"
+    options = Settings(model=str(saved_models.bert()), data=str(saved_models.labelled()), budget=0.05, out=folder)
+    run_audit(options, quiet=True, say=lambda _: None)
+    return folder
+
+
+def test_a_full_disk_while_the_report_is_written_keeps_the_old_one(capsys, out, finished, monkeypatch):
+    shutil.copytree(finished, out)
     before = (out / "report.html").read_bytes()
 
     def full(self, *_, **__):
@@ -220,8 +244,28 @@ def test_a_full_disk_while_the_report_is_written_keeps_the_old_one(capsys, out, 
     assert not list(out.rglob(".*"))
 
 
-def test_bad_input_leaves_earlier_results_alone(capsys, tmp_path, out):
-    assert audit(capsys, saved_models.labelled(), out).code == 0
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 183296 vs 183184"),
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+    ],
+)
+def test_a_full_disk_while_a_model_is_trained(error, capsys, out, monkeypatch):
+    def full(*_, **__):
+        raise error
+
+    monkeypatch.setattr("whence.models.training.fit", full)
+    refused(whence(capsys, "train", "additive", "--out", out, "--quiet"), f"could not write in {out}", "Make room")
+
+
+def test_a_mistake_of_ours_is_not_taken_for_a_full_disk(out, monkeypatch):
+    with pytest.raises(RuntimeError, match="size mismatch"), saving(out):
+        raise RuntimeError("size mismatch")
+
+
+def test_bad_input_leaves_earlier_results_alone(capsys, tmp_path, out, finished):
+    shutil.copytree(finished, out)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     refused(audit(capsys, lines(tmp_path / "one.csv", "text,label", *[f"{t},negative" for t in TEXTS]), out))
     refused(audit(capsys, saved_models.labelled(), out, "--columns.label", "nope"))

@@ -11,6 +11,7 @@ from whence.data.tables import Columns
 from whence.experiments import ablation, about, experiment, names, permutation
 from whence.experiments._config import Run
 from whence.experiments._running import choose, perform
+from whence.results.errors import CannotSave
 from whence.results.store import Store, table_bytes
 
 SHORT = {"ablation": {"draws": 2, "limit": 6}, "permutation": {"permutations": 3, "limit": 6}}
@@ -143,6 +144,14 @@ def test_long_texts_are_cut_and_the_manifest_says_so(tmp_path):
 def test_what_cannot_be_trained_again_says_so(tmp_path):
     with pytest.raises(BadConfig, match="cannot be trained again: that needs a model that `whence train` made"):
         perform("ablation", config("ablation", retrain=2), Store(tmp_path), quiet=True)
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_before_the_run(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.setattr(permutation, "run", lambda *_: pytest.fail("run for nothing"))
+    for root in (tmp_path / "file" / "out", "/proc/whence"):
+        with pytest.raises(CannotSave, match="could not write in"):
+            perform("permutation", config("permutation"), Store(root), quiet=True)
 
 
 def test_trained_again_from_seeds(tmp_path, monkeypatch):

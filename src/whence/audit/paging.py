@@ -61,14 +61,13 @@ def part(saved: dict[str, Any], results: list[Result], folder: Path) -> Part:
         with saving(folder):
             save(figure, folder / "figures" / f"{slug(saved['name'])}-{result.experiment}")
         pictures.append((CAPTIONS.get(result.experiment, result.experiment), as_svg(figure)))
-    notes = [note for result in results for note in result.manifest.get("notes", [])]
     return Part(
         name=saved["name"],
         about=saved["about"],
         verdicts=verdicts(results),
         figures={1: pictures},
         tables={1: [summary(result) for result in results if result.experiment == "ablation"]},
-        notes=[*dict.fromkeys([*notes, *saved["left_out"]])],
+        notes=noted(saved, results),
         results=[{"experiment": result.experiment, **result.manifest} for result in results],
     )
 
@@ -84,6 +83,21 @@ def summary(result: Result) -> Table:
 def slug(name: str) -> str:
     """A name that can be a file's."""
     return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)[:60]
+
+
+def noted(saved: dict[str, Any], results: list[Result]) -> list[str]:
+    """What was guessed, cut or left out, each said once."""
+    notes = [note for result in results for note in result.manifest.get("notes", [])]
+    return [*dict.fromkeys([*notes, *saved["left_out"]])]
+
+
+def notes(folder: Path) -> dict[str, list[str]]:
+    """What was guessed, cut or left out in a finished audit, by part."""
+    store = Store(folder)
+    return {
+        saved["name"]: noted(saved, [store.load(folder / place) for place in saved["results"]])
+        for saved in read_record(folder)["parts"]
+    }
 
 
 def answers(folder: Path) -> dict[str, dict[int, Verdict]]:

@@ -1,5 +1,7 @@
 """Running an experiment: a model and examples in, a result on disk out; what is there already is not run again."""
 
+import errno
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +20,7 @@ from whence.models.subject import Subject, load
 from whence.models.threads import suited
 from whence.models.training import recorded
 from whence.results.result import Result, manifest_now
+from whence.results.saving import saving
 from whence.results.store import Store
 
 
@@ -47,6 +50,8 @@ def perform(
     refuse_unknown(corpus[split], subject)
     if name == "ablation":
         refuse_unmarked(corpus[split], subject, config.data)
+    if store is not None:
+        refuse_unwritable(store.root)
     bench = Bench(
         subject, examples, chosen, config.seed, config.batch_size, quiet, training, corpus,
         store.root / "models" if store is not None else None, name,
@@ -58,7 +63,7 @@ def perform(
     manifest = manifest_now(
         config=config.model_dump(mode="json"), seed=config.seed, columns=module.COLUMNS,
         corpus={"name": corpus.name, "split": split, "n": len(examples), "checksum": corpus.checksum},
-        subject={"name": subject.name, "task": subject.task.name, "fingerprint": subject.fingerprint,
+        subject={"name": subject.name, "task": subject.task.name, "fingerprint": identity["subject"],
                  "sites": len(subject.sites), "labels": list(subject.labels)},
         seconds=round(time.perf_counter() - started, 2), notes=notes,
     )  # fmt: skip
@@ -104,9 +109,17 @@ def refuse_unmarked(examples: Sequence[Example], subject: Subject, data: str) ->
         )
 
 
+def refuse_unwritable(folder: Path) -> None:
+    """Better before the experiment than after it."""
+    with saving(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
 def said_of_length(bench: Bench) -> list[str]:
     """What was cut because it was too long for the model."""
-    cut = sum(int(batch.truncated.sum()) for batch in bench.subject.batches(bench.examples, bench.batch_size))
+    cut = sum(int(batch.truncated.sum()) for batch in bench.batches())
     longest = bench.subject.encoder.max_length
     if not cut:
         return []

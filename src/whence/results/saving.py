@@ -17,11 +17,26 @@ def saving(place: Path) -> Iterator[None]:
         yield
     except CannotSave:
         raise
-    except OSError as error:
+    except Exception as error:
+        reason = _reason(error)
+        if reason is None:
+            raise
         raise CannotSave(
-            f"could not write in {place}: {error.strerror or error}. What was finished before is safe. Make room or"
-            " allow writing, or name another folder with --out, and run again"
+            f"could not write in {place}: {reason}. What was finished before is safe. Make room or allow writing, or"
+            " name another folder with --out, and run again"
         ) from error
+
+
+def _reason(error: Exception) -> str | None:
+    """What the system said, if it was about a disk; writers of weights say it in errors of their own."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    if type(error).__name__ == "SafetensorError" and "os error" in str(error):
+        return str(error)
+    torch_could_not = isinstance(error, RuntimeError) and any(
+        word in str(error) for word in ("inline_container", "iostream", "PytorchStreamWriter")
+    )
+    return "the weights could not be written whole; is the disk full?" if torch_could_not else None
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -1,0 +1,106 @@
+"""An audit that is killed, or stopped by the user, goes on where it was: nothing lost, nothing computed twice."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import saved_models
+from whence.cli import main
+from whence.results import leftovers
+
+SLOW = """
+import sys, time
+from whence.cli import main
+from whence.experiments import permutation
+permutation.run = lambda *_: time.sleep(60)
+main()
+"""
+
+
+def arguments(out: Path) -> list[str]:
+    asked = ["audit", saved_models.bert(), saved_models.labelled(), "--budget", 0.05, "--quiet", "--out", out]
+    return [str(word) for word in asked]
+
+
+def finished(out: Path) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments(out))
+    assert stopped.value.code == 0
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory) -> Path:
+    """The same audit, left alone."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    finished(out)
+    return out
+
+
+def with_the_plan_of(whole: Path, out: Path) -> Path:
+    shutil.copytree(whole / "plans", out / "plans")
+    return out
+
+
+def first_result(out: Path) -> Path:
+    """The first result's folder, waited for."""
+    for _ in range(1200):
+        found = [path for path in out.glob("results/ablation/*") if not path.name.startswith(".")]
+        if found:
+            return found[0]
+        time.sleep(0.05)
+    raise AssertionError("no result came")
+
+
+def state(folder: Path) -> dict[str, tuple[bytes, int]]:
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in sorted(folder.iterdir())}
+
+
+def tables(out: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("results/*/*/*.parquet"))}
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_stopped_after_its_first_result(how, uninterrupted, tmp_path):
+    out = with_the_plan_of(uninterrupted, tmp_path / "out")
+    command = [sys.executable, "-c", SLOW, *arguments(out)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    first = first_result(out)
+    time.sleep(0.3)  # it is in its second experiment
+    os.kill(process.pid, how)
+    _, heard = process.communicate(timeout=60)
+    if how == signal.SIGINT:
+        assert process.returncode == 130
+        sentence = "whence: stopped. What was finished is saved; run the same command again to go on."
+        assert heard.decode().strip() == sentence
+    else:
+        assert process.returncode == -signal.SIGKILL
+    before = state(first)
+    assert list(tables(out)) == [f"results/ablation/{first.name}/table.parquet"]
+    assert not (out / "report.html").exists()
+    finished(out)
+    assert state(first) == before, "computed or written again"
+    assert tables(out) == tables(uninterrupted)
+    assert not list(out.rglob(".*"))
+    assert (out / "report.html").exists()
+
+
+def test_what_a_killed_process_left_half_written_is_cleared_away(uninterrupted, tmp_path):
+    """Killed while writing: a folder under its other name, of a process that is no more."""
+    out = tmp_path / "out"
+    shutil.copytree(uninterrupted, out)
+    shutil.rmtree(out / "results" / "ablation")
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    half = leftovers.beside(out / "results" / "ablation" / "abc")
+    half = half.with_name(half.name.replace(f".{os.getpid()}.", f".{gone.pid}."))
+    half.mkdir(parents=True)
+    (half / "table.parquet").write_bytes(b"PAR")
+    finished(out)
+    assert tables(out) == tables(uninterrupted)
+    assert not half.exists()

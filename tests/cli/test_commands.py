@@ -1,0 +1,95 @@
+"""The commands at work: train, explain, run, audit, report."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from command import whence
+from test_help import WITHOUT_TORCH
+
+import saved_models
+
+
+def test_train_then_explain(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("whence.data.catalogue.load", lambda *_, **__: saved_models.corpus())
+    folder = tmp_path / "model"
+    small = ("--epochs", 1, "--embedding-size", 4, "--hidden-size", 4)
+    said = whence(capsys, "train", "additive", "--data", "reviews", *small, "--out", folder, "--json")
+    trained = json.loads(said.out)
+    assert (said.code, trained["split"], trained["folder"]) == (0, "test", str(folder))
+    assert 0 <= trained["accuracy"] <= 1
+    assert said.err == ""
+    again = whence(capsys, "train", "additive", "--data", "reviews", *small, "--out", folder, "--quiet")
+    assert f"% right on test ({len(saved_models.corpus()['test'])} examples)" in again.out
+    other = whence(capsys, "train", "additive", "--data", "reviews", "--epochs", 2, "--out", folder, "--quiet")
+    assert other.code == 2
+    assert "holds a model that was trained otherwise" in other.err
+    shown = whence(capsys, "explain", folder, "the plot is dull", "--method", "raw_attention", "gradient_x_input",
+                   "--form", "html")  # fmt: skip
+    assert shown.code == 0
+    assert shown.out.count("<tr") == 2
+    assert ">dull<" in shown.out
+
+
+@pytest.mark.parametrize(("form", "begins"), [("text", ""), ("html", "<table"), ("svg", "<svg"), ("latex", "\\begin"),
+                                              ("json", "{")])  # fmt: skip
+def test_explanations_take_many_forms(form, begins, capsys, tmp_path):
+    said = whence(capsys, "explain", saved_models.bert(), "i found the plot dull", "--form", form)
+    assert said.code == 0
+    assert begins in said.out
+    assert whence(capsys, "explain", saved_models.bert(), "i found the plot dull", "--form", form,
+                  "--out", tmp_path / "file").out == ""  # fmt: skip
+    assert (tmp_path / "file").read_text().strip() == said.out.strip()
+
+
+def test_explain_as_json_and_pdf(capsys, tmp_path):
+    said = whence(capsys, "explain", saved_models.bert(), "i found the plot dull", "--json", "--measure", "margin")
+    found = json.loads(said.out)
+    assert found["prediction"] in saved_models.LABELS
+    assert set(found["scores"]) == {"raw_attention", "gradient_x_input", "leave_one_out", "random"}
+    assert all(len(scores) == len(found["tokens"]) for scores in found["scores"].values())
+    whence(capsys, "explain", saved_models.bert(), "so dull", "--form", "pdf", "--out", tmp_path / "x.pdf")
+    assert (tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_run_in_words_and_as_json(capsys, tmp_path):
+    asked = ("run", "permutation", "--model", saved_models.bert(), "--data", saved_models.labelled(), "--limit", 5,
+             "--permutations", 2, "--out", tmp_path)  # fmt: skip
+    said = whence(capsys, *asked, "--quiet")
+    assert (said.code, said.err) == (0, "")
+    assert "permutation: 5 rows, one row per example and place" in said.out
+    assert "note: took column 'text' as the text" in said.out
+    assert "1. Does attention matter?" in said.out
+    found = json.loads(whence(capsys, *asked, "--json").out)
+    assert found["verdict"]["answer"] in ("yes", "no", "undecided")
+    assert sorted(path.rsplit(".", 1)[1] for path in found["figures"]) == ["pdf", "png", "svg"]
+    named = whence(capsys, *asked, "--columns.text", "label", "--columns.label", "label", "--quiet")
+    assert named.code in (0, 2)
+
+
+def test_a_bert_that_nobody_wrapped_is_audited_by_path_in_one_command(tmp_path):
+    """In processes of their own: the audit, then its report once more without torch, the same to the byte."""
+    out, data = tmp_path / "audit", tmp_path / "reviews.csv"
+    shutil.copy(saved_models.labelled(), data)
+    command = [sys.executable, "-m", "whence", "audit", str(saved_models.bert()), str(data), "--budget", "0.3"]
+    said = subprocess.run([*command, "--out", str(out), "--json"], capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    assert said.stderr == ""
+    found = json.loads(said.stdout)
+    assert found["report"] == str(out / "report.html")
+    (verdicts,) = found["verdicts"].values()
+    assert verdicts["1"]["question"] == 1
+    assert verdicts["1"]["answer"] in ("yes", "no", "undecided")
+    assert "took column 'label' as the label" in found["notes"]["bert-200 on reviews.csv"]
+    report = (out / "report.html").read_bytes()
+    assert len(report) < 5_000_000
+    assert b"Not asked: questions 2, 3, 4, 5 and 6." in report
+    assert b"whence audit" in report
+    (out / "report.html").unlink()
+    rebuild = [sys.executable, "-c", f"{WITHOUT_TORCH}\nmain()", "report", str(out)]
+    again = subprocess.run(rebuild, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert (out / "report.html").read_bytes() == report
+    assert str(out / "report.html") in again.stdout
