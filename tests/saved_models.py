@@ -155,7 +155,7 @@ def table(path: Path, rows: Sequence[dict[str, object]]) -> Path:
 
 
 @cache
-def labelled(n: int = 60) -> Path:
+def labelled(n: int = 24) -> Path:
     """Reviews with their labels."""
     return table(home() / f"reviews-{n}.csv", [{"text": e.text, "label": e.label} for e in corpus()["test"][:n]])
 
@@ -186,6 +186,20 @@ def translated(n: int = 30) -> Path:
         {"text": e.text, "said": " ".join((e.words or ())[: 4 + i % 3])} for i, e in enumerate(corpus()["test"][:n])
     ]
     return table(home() / f"translated-{n}.csv", rows)
+
+
+@cache
+def audited() -> Path:
+    """A finished audit of the BERT on the labelled reviews."""
+    from whence.audit.auditing import audit
+    from whence.audit.settings import Settings
+
+    out = home() / "audited" / "new"
+    audit(Settings(model=str(bert()), data=str(labelled()), budget=0.05, out=out), quiet=True, say=SAID.append)
+    return out
+
+
+SAID: list[str] = []  # by that audit
 
 
 def relabelled(folder: Path, labels: tuple[str, str]) -> Path:

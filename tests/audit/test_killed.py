@@ -35,11 +35,14 @@ def finished(out: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory) -> Path:
+def uninterrupted() -> Path:
     """The same audit, left alone."""
-    out = tmp_path_factory.mktemp("whole") / "out"
-    finished(out)
-    return out
+    return saved_models.audited()
+
+
+@pytest.fixture(autouse=True)
+def no_files_of_figures(uninterrupted, monkeypatch):
+    monkeypatch.setattr("whence.audit.paging.save", lambda *_: [])
 
 
 def with_the_plan_of(whole: Path, out: Path) -> Path:

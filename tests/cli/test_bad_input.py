@@ -11,8 +11,6 @@ import transformers
 from command import Said, whence
 
 import saved_models
-from whence.audit.auditing import audit as run_audit
-from whence.audit.settings import Settings
 from whence.results import store
 from whence.results.saving import saving
 from whence.results.store import Store
@@ -24,6 +22,12 @@ LABELS = ["negative", "positive"]
 @pytest.fixture
 def out(tmp_path) -> Path:
     return tmp_path / "out"
+
+
+@pytest.fixture
+def no_files_of_figures(finished, monkeypatch):
+    """They take longest."""
+    monkeypatch.setattr("whence.audit.paging.save", lambda *_: [])
 
 
 def refused(said: Said, *words: str) -> str:
@@ -199,6 +203,7 @@ def test_a_folder_that_cannot_be_written(below, capsys, tmp_path):
         assert (tmp_path / "file").read_text() == "mine"
 
 
+@pytest.mark.usefixtures("no_files_of_figures")
 def test_a_full_disk_loses_nothing_that_was_finished(capsys, out, monkeypatch):
     """The disk fills up while the second result is written: the first stays, the second leaves no trace."""
     synced, sync = [], os.fsync
@@ -223,11 +228,8 @@ def test_a_full_disk_loses_nothing_that_was_finished(capsys, out, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("finished") / "out"
-    options = Settings(model=str(saved_models.bert()), data=str(saved_models.labelled()), budget=0.05, out=folder)
-    run_audit(options, quiet=True, say=lambda _: None)
-    return folder
+def finished() -> Path:
+    return saved_models.audited()
 
 
 def test_a_full_disk_while_the_report_is_written_keeps_the_old_one(capsys, out, finished, monkeypatch):
@@ -272,6 +274,7 @@ def test_bad_input_leaves_earlier_results_alone(capsys, tmp_path, out, finished)
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.usefixtures("no_files_of_figures")
 def test_a_text_of_a_hundred_thousand_tokens_is_cut_and_that_is_said(capsys, tmp_path, out):
     rows = [{"text": text, "label": LABELS[n % 2]} for n, text in enumerate([*TEXTS, "the plot is dull " * 25_000])]
     data = saved_models.table(tmp_path / "long.csv", rows)
@@ -284,6 +287,7 @@ def test_a_text_of_a_hundred_thousand_tokens_is_cut_and_that_is_said(capsys, tmp
     assert len((out / "report.html").read_bytes()) < 5_000_000
 
 
+@pytest.mark.usefixtures("no_files_of_figures")
 def test_a_script_in_the_users_text_stays_text(capsys, tmp_path, out):
     script = "<script>alert(1)</script>"
     model = saved_models.relabelled(tmp_path / "model", (script, "positive"))

@@ -29,7 +29,7 @@ TASKS = {
 }
 
 
-def bench(kind: str, n: int = 4, **options) -> Bench:
+def bench(kind: str, n: int = 3, **options) -> Bench:
     model, table, columns = TASKS[kind]
     examples = sorted(read_table(table(), columns)["test"], key=lambda example: len(example.text))[:n]
     return Bench(load(model()), examples, range(n), quiet=True, name="permutation", **options)
@@ -91,7 +91,7 @@ def slow_median(subject: Subject, example: Example, sites: list[str], head: int 
 )  # fmt: skip
 def test_the_median_is_that_of_a_slow_loop(kind, grain, specials, monkeypatch):
     monkeypatch.setattr(whence, "permuted", Shifts(), raising=False)
-    some = bench(kind, batch_size=3)
+    some = bench(kind, batch_size=2)
     config = permutation.Config(model="m", data="d", permutations=SHUFFLES, grain=grain, specials=specials)
     table = permutation.run(config, some)
     where = places(some.subject, grain, some.first_batch())

@@ -30,7 +30,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(name, tmp_pa
     tables = [path.read_bytes() for path in sorted(tmp_path.glob("*/results/*/*/table.parquet"))]
     assert len(tables) == 2
     assert tables[0] == tables[1] == table_bytes(first.table)
-    others = [perform(name, config(name, seed=seed, limit=30), quiet=True).table for seed in (0, 1)]
+    others = [perform(name, config(name, seed=seed, limit=15), quiet=True).table for seed in (0, 1)]
     assert others[0]["example"].tolist() != others[1]["example"].tolist()
 
 
