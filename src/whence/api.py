@@ -61,8 +61,9 @@ def explain(
     *,
     methods: tuple[str, ...] | list[str] = USUAL,
     measure: Measure = "probability",
+    target: str | None = None,
     **options: dict[str, Any],
 ) -> Explanation:
     """Score the tokens of a text by several methods; `raw_attention={"layer": 3}` passes options to one of them."""
     subject = model if isinstance(model, Subject) else load(model)
-    return explain_text(subject, text, pair, tuple(methods), measure, options)
+    return explain_text(subject, text, pair, tuple(methods), measure, options, target)

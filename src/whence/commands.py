@@ -167,6 +167,8 @@ def explain_command(arguments: list[str]) -> int:
         """the text to explain"""
         pair: str | None = None
         """the second text, for models that read two"""
+        target: str | None = None
+        """for models that make a text of a text: the text they are asked about"""
         method: Annotated[tuple[str, ...], arg(help=f"methods, of: {', '.join(names())}")] = ()
         measure: Literal["probability", "logit", "margin"] = "probability"
         """what is explained, of the class that the model predicts"""
@@ -184,7 +186,9 @@ def explain_command(arguments: list[str]) -> int:
     from whence.models.subject import load
 
     subject = load(options.model, device=options.device)
-    explanation = explain_text(subject, options.text, options.pair, options.method or USUAL, options.measure)
+    explanation = explain_text(
+        subject, options.text, options.pair, options.method or USUAL, options.measure, target=options.target
+    )
     form = "json" if options.output.json else options.form
     return write_out(explanation, form, options.out)
 

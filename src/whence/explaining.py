@@ -85,20 +85,26 @@ def explain_text(
     methods: tuple[str, ...] = USUAL,
     measure: Measure = "probability",
     options: dict[str, dict[str, Any]] | None = None,
+    target: str | None = None,
 ) -> Explanation:
-    """What the model predicts for a text, explained by each method."""
+    """What the model predicts for a text, explained by each method.
+
+    A translator is asked for the last token of the `target` text, given those before it.
+    """
     if not text.strip():
         raise BadData("the text is empty; expected words to explain")
+    if subject.task.needs == "target" and not target:
+        raise BadData("this model makes a text of a text; expected the text it is to be asked about: --target TEXT")
     found = [explainer(method) for method in methods]
-    batch = subject.encode([Example(text, pair=pair)])
-    target = predicted(subject, batch, measure)
-    position = int(target.positions[0])
-    probability = float(subject.predict(batch)[0, position, int(target.classes[0])])
+    batch = subject.encode([Example(text, pair=pair, target=target)])
+    explained = predicted(subject, batch, measure)
+    position, number = int(explained.positions[0]), int(explained.classes[0])
+    probability = float(subject.predict(batch)[0, position, number])
     attributions = tuple(
-        explain(subject, batch, target, **(options or {}).get(method, {}))
+        explain(subject, batch, explained, **(options or {}).get(method, {}))
         for method, explain in zip(methods, found, strict=True)
     )
-    return Explanation(name_of(subject, int(target.classes[0])), probability, attributions)
+    return Explanation(name_of(subject, number), probability, attributions)
 
 
 def name_of(subject: Subject, number: int) -> str:

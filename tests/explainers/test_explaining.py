@@ -9,13 +9,14 @@ import pytest
 import torch
 import transformers as hf
 
+import saved_models
 import zoo
 from tokenizing import reader, wordpiece
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
 from whence.explaining import USUAL, explain_text
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
-from whence.models.subject import Subject
+from whence.models.subject import Subject, load
 from whence.models.vocabulary import word_tokenizer
 
 SCRIPT = "<script>alert(1)</script>"
@@ -138,3 +139,14 @@ def test_a_taggers_and_a_language_models_answers_have_names():
     tagged = explain_text(Subject(hf.BertForTokenClassification(config), wordpiece()), "good film")
     assert tagged.prediction in ("O", "PLACE")
     assert explain_text(reader("llama"), "the movie was good").prediction in reader("llama").tokenizer.get_vocab()
+
+
+def test_a_translator_is_asked_about_a_target():
+    subject = load(saved_models.translator())
+    with pytest.raises(BadData, match=r"expected the text it is to be asked about: --target TEXT"):
+        explain_text(subject, "the plot is dull")
+    explanation = explain_text(subject, "the plot is dull", target="the cast is weak", methods=("leave_one_out",))
+    batch = subject.encode([Example("the plot is dull", target="the cast is weak")])
+    probs = subject.predict(batch)[0]  # [position class]
+    of_words = [place for place, token in enumerate(batch.gold[0].tolist()) if token != subject.tokenizer.eos_token_id]
+    assert explanation.probability == pytest.approx(float(probs[of_words[-1]].max()))
