@@ -132,7 +132,7 @@ def test_columns_are_guessed_from_what_they_hold_and_the_guess_is_said(tmp_path)
 def test_two_columns_of_long_texts_are_not_guessed_between(tmp_path):
     long = [text for text, _ in ROWS]
     path = write(frame(one=long, two=long, mood=list("xyxy")), tmp_path / "a.csv")
-    with pytest.raises(BadData, match=r"'one', 'two', 'mood'.*--data\.text NAME"):
+    with pytest.raises(BadData, match=r"'one', 'two', 'mood'.*--columns\.text NAME"):
         read_table(path)
 
 
