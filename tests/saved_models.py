@@ -191,8 +191,8 @@ def translated(n: int = 30) -> Path:
 @cache
 def audited() -> Path:
     """A finished audit of the BERT on the labelled reviews."""
-    from whence.audit.auditing import audit
-    from whence.audit.settings import Settings
+    from whence.auditing.conducting import audit
+    from whence.auditing.settings import Settings
 
     out = home() / "audited" / "new"
     audit(Settings(model=str(bert()), data=str(labelled()), budget=0.05, out=out), quiet=True, say=SAID.append)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from whence.audit.auditing import audit as run_audit
-from whence.audit.paging import answers
-from whence.audit.settings import Settings
+from whence.auditing.conducting import audit as run_audit
+from whence.auditing.paging import answers
+from whence.auditing.settings import Settings
 from whence.experiments import experiment
 from whence.experiments._running import perform
 from whence.explaining import USUAL, Explanation, explain_text

@@ -68,7 +68,7 @@ def unboxed(drawn: str) -> str:
 
 def audit_command(arguments: list[str]) -> int:
     """`whence audit [MODEL] [DATA]`."""
-    from whence.audit.settings import Settings
+    from whence.auditing.settings import Settings
 
     positional, rest = leading(arguments, ("--model", "--data"))
 
@@ -80,8 +80,8 @@ def audit_command(arguments: list[str]) -> int:
     about = f"whence audit [MODEL] [DATA] [OPTIONS]\n\n{inspect.getdoc(Settings)}"
     options = parsed(Options, "audit", [*positional, *rest], about)
     quieten()
-    from whence.audit.auditing import audit
-    from whence.audit.paging import answers, notes
+    from whence.auditing.conducting import audit
+    from whence.auditing.paging import answers, notes
 
     report = audit(options.settings, quiet=options.output.silent, say=options.output.say)
     found = answers(options.settings.out)
@@ -105,7 +105,7 @@ def report_command(arguments: list[str]) -> int:
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "report", arguments, "Write an audit's report again from its saved tables.")
-    from whence.audit.paging import write_report
+    from whence.auditing.paging import write_report
 
     path = write_report(options.folder)
     print(json.dumps({"report": str(path)}) if options.output.json else f"The report: {path}")

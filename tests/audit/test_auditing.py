@@ -9,11 +9,12 @@ import pytest
 
 import saved_models
 import whence
-from whence.audit import auditing, paging
-from whence.audit.auditing import audit, minutes
-from whence.audit.paging import answers, write_report
-from whence.audit.rules import verdicts
-from whence.audit.settings import Settings
+from whence.auditing import conducting as auditing
+from whence.auditing import paging
+from whence.auditing.conducting import audit, minutes
+from whence.auditing.paging import answers, write_report
+from whence.auditing.rules import verdicts
+from whence.auditing.settings import Settings
 from whence.core.errors import BadConfig, BadData, WhenceError
 from whence.experiments import ablation, permutation
 from whence.results.errors import DamagedResult

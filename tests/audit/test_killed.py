@@ -42,7 +42,7 @@ def uninterrupted() -> Path:
 
 @pytest.fixture(autouse=True)
 def no_files_of_figures(uninterrupted, monkeypatch):
-    monkeypatch.setattr("whence.audit.paging.save", lambda *_: [])
+    monkeypatch.setattr("whence.auditing.paging.save", lambda *_: [])
 
 
 def with_the_plan_of(whole: Path, out: Path) -> Path:

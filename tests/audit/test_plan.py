@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from whence.audit import plan as planning
-from whence.audit.plan import FEWEST, Costs, Plan, fitting, make_plan, retrainable
+from whence.auditing import plan as planning
+from whence.auditing.plan import FEWEST, Costs, Plan, fitting, make_plan, retrainable
 
 
 @pytest.fixture(autouse=True)

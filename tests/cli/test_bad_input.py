@@ -27,7 +27,7 @@ def out(tmp_path) -> Path:
 @pytest.fixture
 def no_files_of_figures(finished, monkeypatch):
     """They take longest."""
-    monkeypatch.setattr("whence.audit.paging.save", lambda *_: [])
+    monkeypatch.setattr("whence.auditing.paging.save", lambda *_: [])
 
 
 def refused(said: Said, *words: str) -> str:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from whence.data.columns import Columns
 
-ELSEWHERE = {"model", "data", "data_dir", "columns", "device", "batch_size", "trust_remote_code"}
+ELSEWHERE = {"model", "data", "data_dir", "columns", "device", "trust_remote_code"}
 
 
 class Run(BaseModel):

@@ -88,13 +88,18 @@ def _rows(
 
 
 def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
-    """For every alteration the accuracy that is lost, in points, with a paired bootstrap interval."""
+    """For every alteration the accuracy that is lost, in points, with a paired bootstrap interval.
+
+    Where attention is altered at several places, the intervals of an alteration hold together for all of them
+    (Bonferroni), so that the largest may be picked out.
+    """
+    n_places = table["place"].nunique()
     found = []
     for (when, variant, place), rows in table.groupby(["when", "variant", "place"], sort=False):
         lost = rows.assign(lost=100 * (rows["base"] - rows["altered"]))
         by_seed = lost.pivot_table(index="seed", columns="example", values="lost").to_numpy(float)  # [seed example]
-        interval = paired_bootstrap(by_seed, seed=seed)
-        where = "" if table["place"].nunique() == 1 else f" at {place}"
+        interval = paired_bootstrap(by_seed, seed=seed, level=1 - 0.05 / n_places, draws=max(2000, 40 * n_places))
+        where = "" if n_places == 1 else f" at {place}"
         name = f"{WORDS[str(variant)]}{where}, {'trained so' if when == 'train+infer' else 'at inference'}"
         found.append(Effect(name, interval.mean, interval.low, interval.high, "points of accuracy lost", SMALLEST,
                             by_seed.shape[1], by_seed.shape[0]))  # fmt: skip
@@ -121,6 +126,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     above_chance = _above_chance(table)
     answer, sentence = decided(deciding, bool(retrained), above_chance)
     also = ", also in models that were trained so from the beginning" if retrained else ""
+    together = " The intervals hold for all places together." if table["place"].nunique() > 1 else ""
     further = (
         "Where a model trained with equal weights does as well, attention was not needed for the task."
         if retrained
@@ -132,7 +138,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         sentence=sentence,
         effects=(deciding, *(effect for effect in found if effect is not deciding)),
         done="The attention weights were replaced by equal ones, by random ones and by their own in random order, and"
-        f" the right answers were counted again{also}.",
+        f" the right answers were counted again{also}.{together}",
         means=f"Where accuracy falls, the model's success depends on its attention being what it is. {further}",
         does_not_mean="An attention that matters is not yet an explanation: other weights may serve as well (question"
         " 5), and the words with most weight need not be those that decide (question 3).",

@@ -176,8 +176,11 @@ def _rule(override: Callable[[Generator], Rule] | None, seed: int, epoch: int, w
 def _write(path: Path, model: nn.Module, optimizer: Any, progress: Progress, kept: dict[str, Any]) -> None:
     state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "progress": vars(progress), "kept": kept}
     new = path.with_suffix(".new")
-    torch.save(state, new)
-    os.replace(new, path)  # a reader sees the old one or the new one, never a half
+    try:
+        torch.save(state, new)
+        os.replace(new, path)  # a reader sees the old one or the new one, never a half
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def _take_up(path: Path, model: nn.Module, optimizer: Any) -> tuple[Progress, dict[str, Any]]:

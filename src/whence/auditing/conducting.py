@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from whence.audit.embedded import SHARES, TRAININGS
-from whence.audit.paging import ABOUT, RECORD, write_report
-from whence.audit.plan import Plan, make_plan, measured
-from whence.audit.settings import Settings
+from whence.auditing.embedded import SHARES, TRAININGS
+from whence.auditing.paging import ABOUT, RECORD, write_report
+from whence.auditing.plan import Plan, make_plan, measured
+from whence.auditing.settings import Settings
 from whence.core.errors import BadConfig, BadData
 from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from whence.audit.rules import verdicts
+from whence.auditing.rules import verdicts
 from whence.core.errors import BadData
 from whence.experiments import experiment
 from whence.figures.style import as_svg, save
