@@ -36,7 +36,7 @@ def test_a_margin_is_below_zero_for_a_class_that_loses():
     assert_close(target.of(LOGITS), torch.tensor([-3.0, -2.0]))
 
 
-@pytest.mark.parametrize(("name", "last"), [("bert", [0, 0]), ("llama", [2, 4]), ("bart", [3, 2])])
+@pytest.mark.parametrize(("name", "last"), [("bert", [0, 0]), ("llama", [2, 4]), ("bart", [2, 1])])
 def test_predicted_is_the_likeliest_class_at_the_last_answer(name, last):
     subject = reader(name)
     batch = subject.encode([Example("the movie", target="good film"), Example("the movie was bad", target="bad")])
