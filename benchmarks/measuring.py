@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-ROUNDS = 15
+ROUNDS = 9
 
 
 @dataclass(frozen=True)

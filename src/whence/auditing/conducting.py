@@ -110,8 +110,10 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
     plan = saved_plan(saved)
     if plan is None:
         again = recorded(Path(model)) is not None and {"train", "dev"} <= set(corpus.splits)
+        training = training_seconds(Path(model)) if again else None
         share = 60 * settings.minutes * (1 if settings.model or settings.data else SHARES[data])
-        costs = measured(subject, examples, settings.grain, training_seconds(Path(model)) if again else None)
+        share -= 0 if settings.model else training or 0  # what the embedded model has taken already
+        costs = measured(subject, examples, settings.grain, training)
         plan = make_plan(costs, len(examples), share, grain=settings.grain, labelled=labelled,
                          least=0 if settings.model else LEAST_SEEDS)  # fmt: skip
         with saving(store.root):
