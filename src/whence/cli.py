@@ -7,6 +7,7 @@ lists and reports come at once.
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from whence.core.errors import WhenceError
 
@@ -63,6 +64,4 @@ def usage() -> str:
 
 
 def _command(name: str) -> Callable[[list[str]], int]:
-    from whence import commands
-
-    return getattr(commands, f"{name}_command")
+    return import_module(f"whence.commands.{name}").command

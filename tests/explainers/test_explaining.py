@@ -14,9 +14,11 @@ import zoo
 from tokenizing import reader, wordpiece
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
+from whence.explainers import explainer
 from whence.explaining import USUAL, explain_text
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
 from whence.models.subject import Subject, load
+from whence.models.targets import predicted
 from whence.models.vocabulary import word_tokenizer
 
 SCRIPT = "<script>alert(1)</script>"
@@ -150,3 +152,13 @@ def test_a_translator_is_asked_about_a_target():
     probs = subject.predict(batch)[0]  # [position class]
     of_words = [place for place, token in enumerate(batch.gold[0].tolist()) if token != subject.tokenizer.eos_token_id]
     assert explanation.probability == pytest.approx(float(probs[of_words[-1]].max()))
+
+
+def test_an_attribution_shows_itself_escaped(subject):
+    batch = subject.encode([Example(f"A {SCRIPT} film"), Example("more film")])
+    shown = explainer("random")(subject, batch, predicted(subject, batch))
+    assert repr(shown) == "Attribution(random: U(0, 1), seed 0; 2 texts)"
+    html = shown._repr_html_()
+    assert html.count("<table") == 2
+    assert "&lt;script&gt;" in html
+    assert "<script" not in html

@@ -1,14 +1,16 @@
 """What an explainer returns: a score for every token, and what the scores mean."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
+from whence.figures.tokens import as_html
 from whence.models.batch import Batch
+
+SHOWN = 8  # texts shown in a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +41,19 @@ class Attribution:
         mine = ~self.special[row]
         return [(t, float(s)) for t, s, keep in zip(self.tokens[row], self.scores[row], mine, strict=True) if keep]
 
+    def __repr__(self) -> str:
+        return f"Attribution({self.method}: {self.how}; {len(self.tokens)} texts)"
 
-def attribution(
-    scores: torch.Tensor, batch: Batch, method: str, how: str, *, signed: bool = False, **unused: Any
-) -> Attribution:
+    def _repr_html_(self) -> str:
+        """The first texts, their tokens shaded by score."""
+        texts = [self.text(row) for row in range(min(len(self.tokens), SHOWN))]
+        return "".join(
+            as_html([token for token, _ in text], {f"{self.method} ({self.how})": [score for _, score in text]})
+            for text in texts
+        )
+
+
+def attribution(scores: torch.Tensor, batch: Batch, method: str, how: str, *, signed: bool = False) -> Attribution:
     """An attribution of these scores to a batch's tokens."""
     return Attribution(
         method, how, scores.detach().float().cpu().numpy(), batch.tokens, batch.word.numpy(), batch.segment.numpy(),

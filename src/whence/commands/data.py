@@ -1,0 +1,58 @@
+"""`whence data list | get NAME | show NAME`: the corpora."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from tyro.conf import Positional
+
+from whence.commands._shared import HERE, Output, parsed
+from whence.core.errors import BadConfig
+
+
+def command(arguments: list[str]) -> int:
+    """`whence data list | get NAME | show NAME`."""
+    from whence.data import catalogue
+
+    @dataclass(frozen=True)
+    class Options:
+        verb: Positional[Literal["list", "get", "show"]]
+        """what to do"""
+        name: Positional[str] = ""
+        """name of a corpus, hub:NAME, or path of a table"""
+        data_dir: Path | None = None
+        """folder with the native corpora (default: $WHENCE_DATA)"""
+        output: Annotated[Output, HERE] = field(default_factory=Output)
+
+    options = parsed(Options, "data", arguments, "List, get or show corpora.")
+    if options.verb == "list":
+        rows: Any = [{"name": e.name, "kind": e.kind, "about": e.about, "licence": e.licence}
+                     for e in catalogue.CORPORA.values()]  # fmt: skip
+        words = "\n".join(
+            f"{row['name']:<10} {row['kind']:<9} {row['about']} Licence: {row['licence']}" for row in rows
+        )
+    elif not options.name:
+        raise BadConfig(f"`whence data {options.verb}` needs the name of a corpus; see `whence data list`")
+    elif options.verb == "get":
+        folder = catalogue.get(options.name, options.data_dir)
+        rows, words = {"folder": str(folder)}, f"{options.name} is in {folder}"
+    else:
+        corpus = catalogue.load(options.name, data_dir=options.data_dir)
+        rows = {"name": corpus.name, "about": corpus.about, "counts": catalogue.counts(corpus),
+                "notes": list(corpus.notes), "examples": catalogue.preview(corpus)}  # fmt: skip
+        words = shown(rows)
+    print(json.dumps(rows, ensure_ascii=False, indent=1) if options.output.json else words)
+    return 0
+
+
+def shown(corpus: dict[str, Any]) -> str:
+    """A corpus in words: counts, notes, some examples."""
+    lines = [f"{corpus['name']}: {corpus['about']}", ""]
+    for split, labels in corpus["counts"].items():
+        named = ", ".join(f"{count} {label}" if label else f"{count}" for label, count in labels.items())
+        lines.append(f"  {split:<6} {sum(labels.values())} examples ({named})")
+    lines += [f"  note: {note}" for note in corpus["notes"]]
+    for row in corpus["examples"]:
+        lines += ["", *(f"  {name:<8} {cell}" for name, cell in row.items())]
+    return "\n".join(lines)

@@ -1,0 +1,30 @@
+"""`whence list`: the experiments, explainers and corpora there are."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from whence.commands._shared import HERE, Output, parsed
+
+
+def command(arguments: list[str]) -> int:
+    """`whence list`: experiments, explainers, corpora."""
+    from whence import experiments, explainers
+    from whence.data.catalogue import CORPORA
+
+    @dataclass(frozen=True)
+    class Options:
+        output: Annotated[Output, HERE] = field(default_factory=Output)
+
+    options = parsed(Options, "list", arguments, "The experiments, explainers and corpora there are.")
+    there = {
+        "experiments": {name: experiments.about(name) for name in experiments.names()},
+        "explainers": {name: explainers.about(name) for name in explainers.names()},
+        "corpora": {name: entry.about for name, entry in CORPORA.items()},
+    }
+    if options.output.json:
+        print(json.dumps(there, ensure_ascii=False, indent=1))
+    else:
+        for kind, named in there.items():
+            print(f"{kind}\n" + "\n".join(f"  {name:<18} {about}" for name, about in named.items()) + "\n")
+    return 0

@@ -1,0 +1,27 @@
+"""`whence report FOLDER`: an audit's report again, from its saved tables, without torch."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional
+
+from whence.commands._shared import HERE, Output, parsed
+
+
+def command(arguments: list[str]) -> int:
+    """`whence report FOLDER`: from saved tables, without torch."""
+
+    @dataclass(frozen=True)
+    class Options:
+        folder: Positional[Path] = Path("whence-audit")
+        """folder that `whence audit --out` wrote"""
+        output: Annotated[Output, HERE] = field(default_factory=Output)
+
+    options = parsed(Options, "report", arguments, "Write an audit's report again from its saved tables.")
+    from whence.auditing.paging import write_report
+
+    path = write_report(options.folder)
+    print(json.dumps({"report": str(path)}) if options.output.json else f"The report: {path}")
+    return 0

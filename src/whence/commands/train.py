@@ -1,0 +1,39 @@
+"""`whence train MODEL`: a reference model, trained on a corpus."""
+
+import inspect
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from whence.commands._shared import HERE, Output, leading, parsed, quieten
+
+
+def command(arguments: list[str]) -> int:
+    """`whence train additive --data sst --out folder`."""
+    positional, rest = leading(arguments, ("--model",))
+    from whence.models.training import Training, train
+
+    @dataclass(frozen=True)
+    class Options:
+        training: Annotated[Training, HERE]
+        out: Path = Path("whence-model")
+        """folder for the trained model; a training that was cut off goes on there"""
+        output: Annotated[Output, HERE] = field(default_factory=Output)
+
+    about = f"whence train [MODEL] [OPTIONS]\n\n{inspect.getdoc(Training)}"
+    options = parsed(Options, "train", [*positional, *rest], about)
+    quieten()
+    from whence.data.catalogue import load
+    from whence.models.fitting import accuracy
+
+    corpus = load(options.training.data, data_dir=options.training.data_dir)
+    subject = train(options.training, options.out, corpus=corpus, quiet=options.output.silent)
+    split = "test" if "test" in corpus.splits else "dev"
+    share = accuracy(subject, corpus[split])
+    outcome = {"folder": str(options.out), "split": split, "accuracy": round(share, 4), "notes": list(corpus.notes)}
+    if options.output.json:
+        print(json.dumps(outcome, ensure_ascii=False))
+    else:
+        print(f"Trained in {options.out}: {100 * share:.1f} % right on {split} ({len(corpus[split])} examples).")
+    return 0
