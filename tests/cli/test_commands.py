@@ -54,6 +54,12 @@ def test_explain_as_json_and_pdf(capsys, tmp_path):
     assert (tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
 
 
+def test_explain_states_which_attention_it_shows(capsys):
+    said = whence(capsys, "explain", saved_models.bert(), "so dull", "--method", "raw_attention", "--layer", 0,
+                  "--heads", 1, "--row", "mean", "--json")  # fmt: skip
+    assert json.loads(said.out)["how"] == {"raw_attention": "layer: 0, heads: 1, from: mean"}
+
+
 def test_run_in_words_and_as_json(capsys, tmp_path):
     asked = ("run", "permutation", "--model", saved_models.bert(), "--data", saved_models.labelled(), "--limit", 5,
              "--permutations", 2, "--out", tmp_path)  # fmt: skip

@@ -27,6 +27,12 @@ def command(arguments: list[str]) -> int:
         target: str | None = None
         """for models that make a text of a text: the text they are asked about"""
         method: Annotated[tuple[str, ...], arg(help=f"methods, of: {', '.join(names())}")] = ()
+        layer: Literal["last", "mean"] | int = "last"
+        """raw_attention: a layer's number, the last, or the mean of all"""
+        heads: Literal["mean", "max"] | int = "mean"
+        """raw_attention: a head's number, the mean or the largest of all"""
+        row: Literal["auto", "first", "last", "mean", "answer"] = "auto"
+        """raw_attention: from which token one looks (auto: where the answer is read)"""
         measure: Literal["probability", "logit", "margin"] = "probability"
         """what is explained, of the class that the model predicts"""
         form: Literal["text", "html", "svg", "pdf", "latex", "json"] = "text"
@@ -43,8 +49,9 @@ def command(arguments: list[str]) -> int:
     from whence.models.subject import load
 
     subject = load(options.model, device=options.device)
+    chosen = {"raw_attention": {"layer": options.layer, "heads": options.heads, "row": options.row}}
     explanation = explain_text(
-        subject, options.text, options.pair, options.method or USUAL, options.measure, target=options.target
+        subject, options.text, options.pair, options.method or USUAL, options.measure, chosen, options.target
     )
     form = "json" if options.output.json else options.form
     return write_out(explanation, form, options.out)
