@@ -220,4 +220,5 @@ def test_times_in_words(seconds, words):
 
 def test_figures_are_named_after_the_part():
     assert paging.slug("my model on a/b c.csv") == "my-model-on-a-b-c-csv"
-    assert json.loads(json.dumps(paging.CAPTIONS))
+    assert all(json.dumps(module.CAPTION) for module in (ablation, permutation))
+    assert ablation.CAPTION != permutation.CAPTION

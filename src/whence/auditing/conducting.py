@@ -15,7 +15,7 @@ from whence.core.errors import BadConfig, BadData
 from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus
 from whence.experiments import experiment
-from whence.experiments._running import perform, refuse_unknown, refuse_unmarked
+from whence.experiments._running import perform, refuse_unknown, refuse_unmarked, split_of
 from whence.models.subject import Subject, load
 from whence.models.training import recorded, training_seconds
 from whence.models.workshop import train_all
@@ -98,7 +98,7 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
     subject = load(
         model, settings.task, device=settings.device, dtype=settings.dtype, trust_remote_code=settings.trust_remote_code
     )
-    split = settings.split or ("test" if "test" in corpus.splits else next(iter(corpus.splits)))
+    split = split_of(corpus, settings)
     examples = corpus[split]
     key = store.key({"subject": subject.fingerprint, "corpus": corpus.checksum, "split": split, "grain": settings.grain,
                      "specials": settings.specials, "minutes": settings.minutes, "seed": settings.seed})  # fmt: skip
@@ -138,11 +138,8 @@ def run_step(part: Prepared, number: int, settings: Settings, store: Store, quie
     step = part.plan.steps[number]
     say(f"{part.name}: {step.experiment}, {step.why} (about {minutes(step.seconds)})")
     options = {name: value for name, value in step.options.items() if value is not None}
-    config = experiment(step.experiment).Config(
-        model=part.model, data=part.data, columns=settings.columns, split=part.split, task=settings.task,
-        data_dir=settings.data_dir, device=settings.device, dtype=settings.dtype, batch_size=settings.batch_size,
-        trust_remote_code=settings.trust_remote_code, seed=settings.seed, specials=settings.specials, **options,
-    )  # fmt: skip
+    common = {**settings.looking(), "split": part.split, "specials": settings.specials}
+    config = experiment(step.experiment).Config(model=part.model, data=part.data, **common, **options)
     result = perform(step.experiment, config, store, subject=part.subject, corpus=part.corpus, quiet=quiet)
     for note in result.manifest["notes"]:
         if note not in part.corpus.notes:

@@ -18,10 +18,6 @@ from whence.results.verdict import Verdict
 RECORD = "audit.json"
 REPORT = "report.html"
 ABOUT = "{model}, which gives {task}, on {corpus} ({n} examples in its split {split})."
-CAPTIONS = {
-    "ablation": "Accuracy that is lost when attention is replaced. The grey band is too little to be of interest.",
-    "permutation": "How far predictions move when attention is shuffled, by how sharp the attention was. Left: hardly.",
-}
 
 
 def write_report(folder: Path) -> Path:
@@ -57,10 +53,11 @@ def part(saved: dict[str, Any], results: list[Result], folder: Path) -> Part:
     """One model on one corpus, with its pictures drawn anew."""
     pictures = []
     for result in results:
-        figure = experiment(result.experiment).figure(result.table)
+        module = experiment(result.experiment)
+        figure = module.figure(result.table)
         with saving(folder):
             save(figure, folder / "figures" / f"{slug(saved['name'])}-{result.experiment}")
-        pictures.append((CAPTIONS.get(result.experiment, result.experiment), as_svg(figure)))
+        pictures.append((module.CAPTION, as_svg(figure)))
     return Part(
         name=saved["name"],
         about=saved["about"],

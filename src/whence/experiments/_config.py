@@ -8,20 +8,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from whence.data.columns import Columns
 
 ELSEWHERE = {"model", "data", "data_dir", "columns", "device", "trust_remote_code"}
+MODEL = "folder of a saved model (save_pretrained), or a hub name"
+DATA = "table (CSV, TSV, JSONL, Parquet), name of a corpus (`whence data list`), or hub:NAME"
 
 
-class Run(BaseModel):
-    """A model, a corpus, and how many of its examples."""
+class Looking(BaseModel):
+    """How to look at a model: what an experiment and a whole audit are told alike."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    model: str = Field(description="folder of a saved model (save_pretrained), or a hub name")
-    data: str = Field(
-        description="table (CSV, TSV, JSONL, Parquet), name of a corpus (`whence data list`), or hub:NAME"
-    )
     columns: Columns = Field(Columns(), description="names of the table's columns, where they cannot be guessed")
     split: str | None = Field(None, description="split to look at (default: test, or the only one)")
-    limit: int | None = Field(None, gt=1, description="look at so many examples at most, drawn by the seed")
     task: Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm"] | None = Field(
         None, description="what the model does (default: what it was saved for)"
     )
@@ -31,6 +28,18 @@ class Run(BaseModel):
     batch_size: int = Field(32, gt=0, description="texts at a time")
     trust_remote_code: bool = Field(False, description="run Python code that comes with the model")
     seed: int = Field(0, ge=0, description="everything random follows from it")
+
+    def looking(self) -> dict[str, Any]:
+        """These options alone, to tell them on."""
+        return {name: getattr(self, name) for name in Looking.model_fields}
+
+
+class Run(Looking):
+    """A model, a corpus, and how many of its examples."""
+
+    model: str = Field(description=MODEL)
+    data: str = Field(description=DATA)
+    limit: int | None = Field(None, gt=1, description="look at so many examples at most, drawn by the seed")
 
     def identity(self) -> dict[str, Any]:
         """What determines the numbers, apart from the model and the corpus, which are known by their contents."""

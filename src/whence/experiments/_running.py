@@ -15,7 +15,7 @@ from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus, Example
 from whence.experiments import experiment
 from whence.experiments._bench import Bench
-from whence.experiments._config import Run
+from whence.experiments._config import Looking, Run
 from whence.models.subject import Subject, load
 from whence.models.threads import suited
 from whence.models.training import recorded
@@ -48,7 +48,7 @@ def perform(
     split, chosen = choose(corpus, config)
     examples = [corpus[split][number] for number in chosen]
     refuse_unknown(corpus[split], subject)
-    if name == "ablation":
+    if module.NEEDS_ANSWERS:
         refuse_unmarked(corpus[split], subject, config.data)
     if store is not None:
         refuse_unwritable(store.root)
@@ -73,9 +73,14 @@ def perform(
     return result
 
 
+def split_of(corpus: Corpus, config: Looking) -> str:
+    """The split that is named, else the test split, else the first."""
+    return config.split or ("test" if "test" in corpus.splits else next(iter(corpus.splits)))
+
+
 def choose(corpus: Corpus, config: Run) -> tuple[str, list[int]]:
     """The split to look at and the numbers of its examples, at most `limit` of them, drawn by the seed."""
-    split = config.split or ("test" if "test" in corpus.splits else next(iter(corpus.splits)))
+    split = split_of(corpus, config)
     n = len(corpus[split])
     if n == 0:
         raise BadData(f"the split {split!r} of {corpus.name} is empty; expected examples")

@@ -23,6 +23,8 @@ from whence.results.verdict import Effect, Verdict
 if TYPE_CHECKING:
     from whence.experiments._bench import Bench
 
+CAPTION = "Accuracy that is lost when attention is replaced. The grey band is too little to be of interest."
+NEEDS_ANSWERS = True  # it counts right ones
 SMALLEST = 2.0  # points of accuracy
 WORDS = {"uniform": "equal weights", "random": "random weights", "permuted": "its own weights shuffled"}
 

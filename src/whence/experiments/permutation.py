@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from whence.experiments._bench import Bench
     from whence.models.batch import Batch
 
+CAPTION = "How far predictions move when attention is shuffled, by how sharp the attention was. Left: hardly."
+NEEDS_ANSWERS = False
 SMALLEST = 0.1  # a tenth of the probability moved to other answers
 AT_ONCE = 2**24  # logits held at a time
 
