@@ -92,7 +92,9 @@ def make_plan(costs: Costs, n: int, seconds: float, *, grain: str, labelled: boo
         took = training + few * costs.looking * looks
         steps.append(Step("ablation", options, took, "what is lost when attention is taken away"))
         if costs.training is not None and seeds < SEEDS:
-            left_out.append(f"{seeds or 'no'} models are trained again, {SEEDS} do not fit into the time; see --budget")
+            left_out.append(
+                f"models are trained again from {seeds or 'no'} seeds; {SEEDS} do not fit into the time, see --budget"
+            )
     else:
         left_out.append("no ablation: it counts right answers, and not all examples have one")
     rest = max(seconds - sum(step.seconds for step in steps), 0.1 * seconds)

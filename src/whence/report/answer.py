@@ -31,7 +31,7 @@ def _decided(said: Mapping[int, str]) -> tuple[Literal["yes", "no", "undecided",
     if not set(said) - {PLAUSIBLE}:
         return "not asked", "No question that could decide this was asked."
     if said.get(MATTERS) == "no":
-        return "no", "Little is lost without this attention, so it cannot be what the model's answers rest on."
+        return "no", "Little is lost without this attention, so the model's success does not rest on it."
     if said.get(ASKABLE) == "no":
         return (
             "undecided",
