@@ -147,7 +147,7 @@ def test_a_table_by_its_path(tmp_path):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("review", r"no corpus 'review'.*Did you mean reviews\?.*There are: reviews, stories, sst"),
+        ("review", r"no corpus 'review'.*Did you mean reviews\?.*There are: reviews, stories, entailment"),
         ("nowhere.csv", r"no file of that name\. There are"),
         ("stories:7", "there is no stories:7; there is: stories:1, stories:2, stories:3"),
         ("reviews:2", "there is no reviews:2; there is: reviews alone"),

@@ -30,7 +30,7 @@ def command(arguments: list[str]) -> int:
         rows: Any = [{"name": e.name, "kind": e.kind, "about": e.about, "licence": e.licence}
                      for e in catalogue.CORPORA.values()]  # fmt: skip
         words = "\n".join(
-            f"{row['name']:<10} {row['kind']:<9} {row['about']} Licence: {row['licence']}" for row in rows
+            f"{row['name']:<15} {row['kind']:<9} {row['about']} Licence: {row['licence']}" for row in rows
         )
     elif not options.name:
         raise BadConfig(f"`whence data {options.verb}` needs the name of a corpus; see `whence data list`")
@@ -46,11 +46,15 @@ def command(arguments: list[str]) -> int:
     return 0
 
 
+MANY = 12  # labels to list; a corpus may have hundreds
+
+
 def shown(corpus: dict[str, Any]) -> str:
     """A corpus in words: counts, notes, some examples."""
     lines = [f"{corpus['name']}: {corpus['about']}", ""]
     for split, labels in corpus["counts"].items():
-        named = ", ".join(f"{count} {label}" if label else f"{count}" for label, count in labels.items())
+        each = [f"{count} {label}" if label else f"{count}" for label, count in labels.items()]
+        named = ", ".join(each[:MANY]) + (f" and {len(each) - MANY} labels more" if len(each) > MANY else "")
         lines.append(f"  {split:<6} {sum(labels.values())} examples ({named})")
     lines += [f"  note: {note}" for note in corpus["notes"]]
     for row in corpus["examples"]:

@@ -8,16 +8,31 @@ from pathlib import Path
 from typing import Any
 
 from whence.core.errors import BadConfig, BadData
-from whence.data import sst
+from whence.data import (
+    ag_news,
+    babi,
+    cnn,
+    imdb,
+    multi30k,
+    multinli,
+    news_commentary,
+    snli,
+    sst,
+    yelp,
+    yelp_sentences,
+)
 from whence.data.columns import Columns
-from whence.data.embedded import reviews, stories
+from whence.data.embedded import entailment, numerals, reviews, stories
 from whence.data.entry import Entry
 from whence.data.examples import Corpus
-from whence.data.fetching import altered_files, fetch, home, missing_files
+from whence.data.fetching import fetch
 from whence.data.hub import read_hub
+from whence.data.shelf import Shelf, absent, home
 from whence.data.tables import read_table
 
-CORPORA: dict[str, Entry] = {entry.name: entry for entry in (reviews.ENTRY, stories.ENTRY, sst.ENTRY)}
+EMBEDDED = (reviews, stories, entailment, numerals)
+NATIVE = (sst, imdb, ag_news, yelp, yelp_sentences, snli, multinli, cnn, babi, multi30k, news_commentary)
+CORPORA: dict[str, Entry] = {corpus.ENTRY.name: corpus.ENTRY for corpus in (*EMBEDDED, *NATIVE)}
 
 
 def load(
@@ -56,14 +71,11 @@ def load_entry(
     if entry.kind == "embedded":
         return entry.load(seed=seed, **chosen)
     folder = home(data_dir) / entry.name
-    gone = missing_files(entry, folder)
+    shelf = Shelf(entry, folder)
+    gone = shelf.missing()
     if gone:
-        raise BadData(
-            f"{entry.name} is not in {folder.parent} (no {', '.join(gone)} in {folder}). It is: {entry.about}; "
-            f"licence: {entry.licence}. Get it with `whence data get {entry.name}`, or name the folder that holds it "
-            "with --data-dir or WHENCE_DATA"
-        )
-    notes = tuple(f"{name} is not the official file, by its sha256" for name in altered_files(entry, folder))
+        raise absent(entry, folder, gone)
+    notes = tuple(f"{name} is not the official file, by its sha256" for name in shelf.altered())
     corpus = entry.load(folder.parent, **chosen)
     return replace(corpus, notes=(*corpus.notes, *notes))
 

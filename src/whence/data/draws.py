@@ -17,3 +17,10 @@ def draws(seed: int, name: str) -> np.random.Generator:
 def pick(rng: np.random.Generator, items: Sequence[Item]) -> Item:
     """One of the items, all equally likely (much faster than `rng.choice`, which makes an array first)."""
     return items[int(rng.integers(len(items)))]
+
+
+def held_out(items: Sequence[Item], share: float, name: str) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+    """The items without a share of them, and that share (one at least), drawn with a fixed seed; both stay in order."""
+    chosen = set(draws(0, name).permutation(len(items))[: max(1, round(share * len(items)))].tolist())
+    kept = tuple(item for number, item in enumerate(items) if number not in chosen)
+    return kept, tuple(item for number, item in enumerate(items) if number in chosen)

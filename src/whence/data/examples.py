@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from whence.core.errors import BadData
 
@@ -15,7 +15,8 @@ class Example:
     `words` and `pair_words` are there where the corpus comes in words; `text` and `pair` are then those words joined by
     spaces. `pair` is the second text: the question asked of a story, the hypothesis for a premise. What is predicted is
     a `label`, or `tags` (one for each word), or a `target` text. `rationale` says of each word of `words` whether it
-    truly decides the label, where that is known.
+    truly decides the label, where that is known; `alignment` which word of `words` and which word of the target (split
+    at spaces), both counted from 0, are translations of each other.
     """
 
     text: str
@@ -26,13 +27,23 @@ class Example:
     tags: tuple[str, ...] | None = None
     target: str | None = None
     rationale: tuple[bool, ...] | None = None
+    alignment: tuple[tuple[int, int], ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.alignment is not None:
+            check_alignment(self.alignment, len(self.words or ()), len((self.target or "").split()))
         for name in ("tags", "rationale"):
             marks = getattr(self, name)
             if marks is not None and (self.words is None or len(marks) != len(self.words)):
                 there = "no words" if self.words is None else f"{len(self.words)} words"
                 raise BadData(f"{name} must mark every word; there are {len(marks)} marks and {there}: {self.text!r}")
+
+
+def check_alignment(links: tuple[tuple[int, int], ...], source: int, target: int) -> None:
+    """Raise if a link points past the words of the text or of the target."""
+    wrong = [link for link in links if not (0 <= link[0] < source and 0 <= link[1] < target)]
+    if wrong:
+        raise BadData(f"the alignment has {wrong[0]}; there are {source} words and {target} words in the target")
 
 
 @dataclass(frozen=True)
@@ -60,5 +71,6 @@ class Corpus:
         for split, examples in self.splits.items():
             digest.update(split.encode())
             for example in examples:
-                digest.update(json.dumps(asdict(example), ensure_ascii=False, sort_keys=True).encode())
+                held = {name: part for name, part in vars(example).items() if name != "alignment" or part is not None}
+                digest.update(json.dumps(held, ensure_ascii=False, sort_keys=True).encode())
         return digest.hexdigest()

@@ -1,42 +1,13 @@
 """Bring a native corpus from its official place: checked, and either whole or not there at all."""
 
-import hashlib
-import os
-import shutil
+import sys
 import tempfile
-import zipfile
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from whence.core.errors import BadData
-from whence.data.entry import Entry
-
-
-def home(data_dir: str | Path | None = None) -> Path:
-    """The folder of the native corpora: the one given, else $WHENCE_DATA, else the user's cache."""
-    if data_dir is not None:
-        return Path(data_dir)
-    if os.environ.get("WHENCE_DATA"):
-        return Path(os.environ["WHENCE_DATA"])
-    import pooch  # type: ignore[import-untyped]
-
-    return Path(pooch.os_cache("whence"))
-
-
-def missing_files(entry: Entry, folder: Path) -> list[str]:
-    """The files of a corpus that are not in its folder."""
-    return [name for name in entry.files if not (folder / name).is_file()]
-
-
-def altered_files(entry: Entry, folder: Path) -> list[str]:
-    """The files of a corpus that are there but not those of the official place."""
-    there = [name for name in entry.files if (folder / name).is_file()]
-    return [name for name in there if sha256(folder / name) != entry.files[name]]
-
-
-def sha256(path: Path) -> str:
-    """The checksum of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+from whence.data.archives import take_out
+from whence.data.entry import Entry, Source
+from whence.data.shelf import Shelf, home, sha256
 
 
 def fetch(entry: Entry, data_dir: str | Path | None = None) -> Path:
@@ -46,23 +17,36 @@ def fetch(entry: Entry, data_dir: str | Path | None = None) -> Path:
     """
     folder = home(data_dir) / entry.name
     if folder.exists():
-        wrong = missing_files(entry, folder) + altered_files(entry, folder)
-        if wrong:
-            raise BadData(f"{folder} is there, but {', '.join(wrong)} are missing or not the official ones; "
-                          f"move that folder away and call `whence data get {entry.name}` again")  # fmt: skip
+        refuse_others(entry, folder)
         return folder
+    if entry.by_hand:
+        raise BadData(f"{entry.name} cannot be fetched for you. {entry.by_hand}")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{entry.name}-", dir=folder.parent) as beside:
         archive, ready = Path(beside) / "archive", Path(beside) / "ready"
-        download(entry.where, archive)
-        unpack(entry, archive, ready)
+        ready.mkdir()
+        for source in entry.sources or (Source(entry.where, files=tuple(entry.files)),):
+            download(source.url, archive)
+            check(entry, source, archive)
+            put(source, archive, ready)
+        check_files(entry, ready)
         ready.rename(folder)
     return folder
 
 
+def refuse_others(entry: Entry, folder: Path) -> None:
+    """Raise unless the folder that is there holds the official files."""
+    shelf = Shelf(entry, folder)
+    wrong = shelf.unofficial()
+    if wrong:
+        readable = "" if shelf.missing() else f"; what is there can be read as it is (`whence data show {entry.name}`)"
+        raise BadData(f"{folder} is there, but {', '.join(wrong)} are missing or not the official ones; "
+                      f"move that folder away and call `whence data get {entry.name}` again{readable}")  # fmt: skip
+
+
 def download(url: str, into: Path) -> None:
     """Fetch a URL with a progress bar."""
-    import pooch
+    import pooch  # type: ignore[import-untyped]
     import requests
 
     try:
@@ -74,21 +58,28 @@ def download(url: str, into: Path) -> None:
                       "unpack it into the folder that --data-dir or WHENCE_DATA names") from error  # fmt: skip
 
 
-def unpack(entry: Entry, archive: Path, folder: Path) -> None:
-    """Take the corpus's files out of a zip archive, wherever they lie in it, and check them."""
-    folder.mkdir()
-    try:
-        with zipfile.ZipFile(archive) as packed:
-            members = {PurePosixPath(name).name: name for name in packed.namelist() if "__MACOSX" not in name}
-            for name in entry.files:
-                if name not in members:
-                    raise BadData(
-                        f"{entry.where} holds no {name}; it holds: {', '.join(sorted(filter(None, members)))}"
-                    )
-                with packed.open(members[name]) as source, (folder / name).open("wb") as target:
-                    shutil.copyfileobj(source, target)
-    except zipfile.BadZipFile as error:
-        raise BadData(f"what {entry.where} sent is not a zip archive ({error}); try again later") from error
-    for name in altered_files(entry, folder):
+def check(entry: Entry, source: Source, sent: Path) -> None:
+    """Raise if what was sent is not what was expected; say its checksum, if there is nothing to compare it with."""
+    known_later = all(entry.files.get(name) for name in source.files or (source.keep,))
+    if source.sha256 and sha256(sent) != source.sha256:
+        raise BadData(f"what {source.url} sent has the sha256 {sha256(sent)}; {source.sha256} was expected: it was "
+                      "changed, or damaged on the way; nothing was kept")  # fmt: skip
+    if not source.sha256 and not known_later:
+        print(f"{source.url} has the sha256 {sha256(sent)}; it could not be compared, since none was published",
+              file=sys.stderr)  # fmt: skip
+
+
+def put(source: Source, sent: Path, folder: Path) -> None:
+    """Put what was sent into the folder: its files, or itself."""
+    if source.files:
+        take_out(sent, source.files, folder, source.url)
+    else:
+        (folder / source.keep).parent.mkdir(parents=True, exist_ok=True)
+        sent.rename(folder / source.keep)
+
+
+def check_files(entry: Entry, folder: Path) -> None:
+    """Raise if a file is not the one that was expected."""
+    for name in Shelf(entry, folder).altered():
         raise BadData(f"{name} from {entry.where} has the sha256 {sha256(folder / name)}; {entry.files[name]} was "
                       "expected: it was changed, or damaged on the way; nothing was kept")  # fmt: skip

@@ -2,6 +2,7 @@
 
 import gzip
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,23 @@ def read_bytes(path: Path) -> bytes:
         return gzip.decompress(path.read_bytes())
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise BadData(f"{path} ends in .gz but cannot be gunzipped ({error}); it may be cut short") from error
+
+
+def each_line(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 file, gunzipped if it ends in .gz, with their numbers; the file is never held whole."""
+    if not path.is_file():
+        raise BadData(f"there is no file {path}; look at the spelling and at the folder you are in")
+    number = 0
+    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+        try:
+            for number, line in enumerate(file, start=1):
+                yield number, line.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise BadData(f"{path}, line {number} is not UTF-8; save the file again as UTF-8") from error
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise BadData(f"{path} cannot be gunzipped after line {number} ({error}); it may be cut short") from error
+    if not number:
+        raise BadData(f"{path} is empty; lines of text were expected")
 
 
 def short(value: str, width: int = 40) -> str:

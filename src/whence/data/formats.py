@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from whence.core.errors import BadData
 from whence.data.files import Table, read_text, short
@@ -34,18 +35,22 @@ def read_json_lines(path: Path) -> Table:
     """One JSON object a line; empty lines are passed over."""
     rows, columns = [], dict[str, None]()
     for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise BadData(f"{path}, line {number}: not JSON ({error.msg} at character {error.colno}); "
-                          "each line must be one JSON object")  from error  # fmt: skip
-        if not isinstance(row, dict):
-            raise BadData(f"{path}, line {number}: a JSON object was expected; there is {short(line)}")
-        rows.append(row)
-        columns.update(dict.fromkeys(row))
+        if line.strip():
+            rows.append(as_object(line, f"{path}, line {number}"))
+            columns.update(dict.fromkeys(rows[-1]))
     return Table(tuple(columns), rows)
+
+
+def as_object(line: str, where: str) -> dict[str, Any]:
+    """The JSON object on a line."""
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise BadData(f"{where}: not JSON ({error.msg} at character {error.colno}); "
+                      "each line must be one JSON object")  from error  # fmt: skip
+    if not isinstance(row, dict):
+        raise BadData(f"{where}: a JSON object was expected; there is {short(line)}")
+    return row
 
 
 def read_parquet(path: Path) -> Table:

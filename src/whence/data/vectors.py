@@ -1,13 +1,13 @@
 """Word vectors in the text format of GloVe and fastText: `word v1 ... vn`, one word a line."""
 
-import gzip
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
 
 from whence.core.errors import BadData
+from whence.data.files import each_line
 
 
 def read_vectors(path: str | Path, words: Collection[str]) -> dict[str, Float[np.ndarray, " width"]]:
@@ -17,7 +17,8 @@ def read_vectors(path: str | Path, words: Collection[str]) -> dict[str, Float[np
     files do; but a line with too many numbers is an error, as is one with too few.
     """
     wanted, found, width = set(words), dict[str, Float[np.ndarray, " width"]](), 0
-    for number, line in numbered_lines(Path(path)):
+    for number, ended in each_line(Path(path)):
+        line = ended.rstrip(" ")
         parts = line.count(" ")
         if not width:
             width = header_width(line) or parts
@@ -31,21 +32,6 @@ def read_vectors(path: str | Path, words: Collection[str]) -> dict[str, Float[np
     if not width:
         raise BadData(f"{path} is empty; lines with a word and its numbers were expected")
     return found
-
-
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file that may be gzipped, with their numbers, without the blanks at their ends."""
-    if not path.is_file():
-        raise BadData(f"there is no file {path}; vectors are read from a text file in the format of GloVe or fastText")
-    number = 0
-    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-        try:
-            for number, line in enumerate(file, start=1):
-                yield number, line.decode("utf-8").rstrip(" \r\n")
-        except UnicodeDecodeError as error:
-            raise BadData(f"{path}, line {number} is not UTF-8; save the file again as UTF-8") from error
-        except (gzip.BadGzipFile, EOFError) as error:
-            raise BadData(f"{path} cannot be gunzipped after line {number} ({error}); it may be cut short") from error
 
 
 def header_width(line: str) -> int:

@@ -1,0 +1,46 @@
+"""Stanford Natural Language Inference (Bowman et al. 2015): does a caption entail, contradict or leave open another?
+
+Native format: `snli_1.0_{train,dev,test}.jsonl`, one pair a line, with parses.
+"""
+
+from pathlib import Path
+
+from whence.data.entry import Entry, Source
+from whence.data.examples import Corpus
+from whence.data.inference import LABELS, read_pairs
+from whence.data.shelf import Shelf
+
+FILES = {split: f"snli_1.0_{split}.jsonl" for split in ("train", "dev", "test")}
+
+
+def load(data_dir: str | Path) -> Corpus:
+    """The pairs on whose label the annotators agreed, from the folder `<data_dir>/snli`."""
+    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
+    splits, notes = {}, []
+    for split, name in FILES.items():
+        splits[split], skipped = read_pairs(shelf.take(name))
+        notes += skipped
+    return Corpus("snli", splits, LABELS, ENTRY.about, (*shelf.notes, *notes))
+
+
+ENTRY = Entry(
+    name="snli",
+    about="Stanford Natural Language Inference: a caption and a statement that it entails, contradicts or leaves open",
+    licence="CC BY-SA 4.0",
+    kind="native",
+    load=load,
+    where="https://nlp.stanford.edu/projects/snli/snli_1.0.zip",
+    files=dict.fromkeys(FILES.values(), ""),
+    sources=(
+        Source(
+            "https://nlp.stanford.edu/projects/snli/snli_1.0.zip",
+            "afb3d70a5af5d8de0d9d81e2637e0fb8c22d1235c2749d83125ca43dab0dbd3e",
+            tuple(FILES.values()),
+        ),
+    ),
+    instead={
+        FILES["train"]: ("snli_1.0_train.first100k.jsonl",),
+        FILES["dev"]: ("snli_1.0_dev.part2566.jsonl",),
+    },
+    cite="Bowman et al. (2015). A large annotated corpus for learning natural language inference. EMNLP.",
+)
