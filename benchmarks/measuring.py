@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-ROUNDS = 9
+ROUNDS = 9  # at least
+SECONDS = 60.0  # at least, so that fast variants get more rounds
 
 
 @dataclass(frozen=True)
@@ -30,18 +32,26 @@ class Times:
 
 
 def interleaved(variants: Mapping[str, Callable[[], object]], rounds: int = ROUNDS) -> Times:
-    """Run the variants in turn, round after round, so that a slow moment meets all alike."""
-    order = list(variants)
+    """Run the variants in turn, round after round, so that a slow moment meets all alike.
+
+    Each round has an order of its own, so that nobody always follows the same neighbour's garbage.
+    """
+    order, shuffle = list(variants), random.Random(0).shuffle
     for run in variants.values():
         run()
     seconds: dict[str, list[float]] = {name: [] for name in variants}
-    for _ in range(rounds):
-        order = [*order[1:], order[0]]  # nobody always follows the same neighbour's garbage
+    start = time.perf_counter()
+    while min(map(len, seconds.values())) < rounds or time.perf_counter() - start < SECONDS:
+        shuffle(order)
         for name in order:
-            start = time.perf_counter()
-            variants[name]()
-            seconds[name].append(time.perf_counter() - start)
+            seconds[name].append(_seconds(variants[name]))
     return Times(seconds)
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
 
 
 def peak_above_start(run: Callable[[], object]) -> float:

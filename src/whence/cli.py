@@ -1,4 +1,4 @@
-"""The command line: `whence audit`, `explain`, `run`, `train`, `data`, `list`, `report`.
+"""The command line: `whence audit`, `explain`, `run`, `reproduce`, `train`, `data`, `list`, `report`.
 
 Each command's options are made from one class. Whatever needs torch is imported when a command needs it, so that help,
 lists and reports come at once.
@@ -16,6 +16,7 @@ COMMANDS = {
     "audit": "ask of a model and a table: is this attention an explanation? (without either: embedded ones)",
     "explain": "score the tokens of a text by several methods, side by side",
     "run": "run one experiment: a table, a figure, a verdict",
+    "reproduce": "a paper's tables and figures, the published numbers beside ours",
     "train": "train a reference model on a corpus",
     "data": "list, get or show corpora",
     "list": "the experiments, explainers and corpora there are",
@@ -58,7 +59,7 @@ def dispatch(arguments: list[str]) -> int:
 
 def usage() -> str:
     """What there is."""
-    lines = [f"  whence {name:<8} {about}" for name, about in COMMANDS.items()]
+    lines = [f"  whence {name:<9} {about}" for name, about in COMMANDS.items()]
     return "\n".join(["Is this model's attention an explanation of its predictions?", "", *lines, "",
                       "`whence COMMAND --help` says more. Exit codes: 0 done, 2 bad input, 130 stopped."])  # fmt: skip
 

@@ -12,11 +12,12 @@ from whence.commands._shared import HERE, Output, leading, parsed, quieten
 def command(arguments: list[str]) -> int:
     """`whence train additive --data sst --out folder`."""
     positional, rest = leading(arguments, ("--model",))
+    named = positional[1] if positional else "additive"  # whose defaults are meant
     from whence.models.training import Training, train
 
     @dataclass(frozen=True)
     class Options:
-        training: Annotated[Training, HERE]
+        training: Annotated[Training, HERE] = field(default_factory=lambda: Training(model=named))
         out: Path = Path("whence-model")
         """folder for the trained model; a training that was cut off goes on there"""
         output: Annotated[Output, HERE] = field(default_factory=Output)

@@ -29,13 +29,15 @@ def attending(
     override: Rule | Mapping[str, Rule] | None = None,
     watch: Watch = "*",
     keep: Sequence[str] = (),
+    copies: int = 1,
 ) -> Iterator[Tape]:
     """Watch and replace the attention of a model, for the length of a `with` block.
 
     `override`: a rule for all sites, or rules by site name or glob; where several match, each sees what the one before
     it made. `watch`: which sites to record on the tape, by name or glob (None: none; in a long loop that is what you
     want, since the tape holds on to all it records), or watchers that take each call as it comes. `keep`: what else to
-    record beside the weights, of `scores` and `values`.
+    record beside the weights, of `scores` and `values`. `copies`: how often the texts stand in the batch, one copy of
+    all after another, so that an override that is told something of each text can tell which is which.
 
     Only sites that are watched or overridden pay for it. Weights are those before dropout, and still on the graph.
     """
@@ -43,7 +45,7 @@ def attending(
     if unknown:
         raise ValueError(f"keep takes 'scores' and 'values', not {sorted(unknown)}")
     tape = Tape(keep=keep)
-    session = Attending(model, _by_site(override), _by_site_watch(watch, tape))
+    session = Attending(model, _by_site(override), _by_site_watch(watch, tape), copies)
     with session.active(), recomputing(model, session):
         yield tape
 
@@ -68,10 +70,14 @@ class Attending:
     """One `attending` block: who watches what, and how often each site has been called."""
 
     def __init__(
-        self, model: nn.Module, overrides: Mapping[str, Rule], watchers: Sequence[tuple[str, Watcher]]
+        self,
+        model: nn.Module,
+        overrides: Mapping[str, Rule],
+        watchers: Sequence[tuple[str, Watcher]],
+        copies: int = 1,
     ) -> None:
         _refuse_compiled(model)
-        self.model = model
+        self.model, self.copies = model, copies
         self.described = _described(model)
         names = [site.name for described in self.described.values() for site in described]
         if not names:
@@ -122,7 +128,8 @@ class Attending:
                 " checkpointing on before the `attending` block, through model.gradient_checkpointing_enable"
             )
         described, count = self.described[site], self.counts[site]
-        call = replace(call, site=described[count % len(described)], step=count // len(described))
+        here = described[count % len(described)]
+        call = replace(call, site=here, step=count // len(described), copies=self.copies)
         for rule in self.overrides.get(call.site.name, []):
             weights = checked(rule, call)
             if weights is not call.weights:

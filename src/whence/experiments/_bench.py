@@ -18,12 +18,30 @@ from whence.core.overrides import Override
 from whence.core.replay import Replay
 from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
+from whence.experiments._config import Altering
 from whence.experiments._places import Place
+from whence.measures.bleu import COUNTS, bleu_counts, sentence_bleu
 from whence.models.batch import Batch
 from whence.models.fitting import scores
+from whence.models.generating import translate
+from whence.models.stepwise import encoded_once, step_probabilities
 from whence.models.subject import Subject, probabilities
 from whence.models.training import Training, train
 from whence.models.workshop import train_all
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """How well each example was answered, from 0 to 1; of translations also the counts that BLEU is summed from."""
+
+    scores: Float[ndarray, " example"]
+    counts: Float[ndarray, "example count"] | None = None
+
+    def written(self) -> list[str | None]:
+        """The counts as a table holds them: ten numbers in a text."""
+        if self.counts is None:
+            return [None] * len(self.scores)
+        return [" ".join(f"{count:g}" for count in row) for row in self.counts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,12 +99,49 @@ class Bench:
 
         Where one site is altered, only what lies after it is run again.
         """
+        if self._in_decoder(rules):
+            return self.decoded(batch, rules, times, self.subject.predict)
         if len(rules) > 1:
             with attending(self.subject.model, override=rules, watch=None):
                 return torch.stack([self.subject.predict(batch) for _ in range(times)])
         ((site, rule),) = rules.items()
         logits = Replay(self.subject.model, site, batch.inputs)(rule, times=times)
         return probabilities(self.subject.task.positioned(logits))
+
+    def decoded(
+        self, batch: Batch, rules: Mapping[str, Any], times: int, read: Callable[[Batch], Tensor]
+    ) -> Float[Tensor, "times batch position class"]:
+        """What is `read` of a translator under altered attention, `times` times at once.
+
+        Its encoder runs once, unless it is altered too.
+        """
+        many = batch.repeated(times)
+        if self._in_decoder(rules):
+            many = encoded_once(self.subject, batch, times)
+        with attending(self.subject.model, override=rules, watch=None, copies=times):
+            return read(many).unflatten(0, (times, -1))
+
+    def written(self, batch: Batch, steps: int) -> Float[Tensor, "batch step class"]:
+        """A translator's distributions while it writes freely."""
+        return step_probabilities(self.subject, batch, steps)
+
+    def _in_decoder(self, rules: Mapping[str, Any]) -> bool:
+        kinds = {self.subject.sites[site].kind for site in rules}
+        return self.subject.task.name == "seq2seq" and kinds <= {"causal", "cross"}
+
+    def marks(
+        self,
+        config: Altering,
+        make: Callable[[Generator], Override] | None = None,
+        place: Place | None = None,
+        specials: bool | None = None,
+        draws: int = 1,
+    ) -> Marks:
+        """How well every example is answered, under an alteration or none; mean of the draws."""
+        specials = config.specials if specials is None else specials
+        if self.subject.task.name == "seq2seq" and config.decoding == "free":
+            return self._translated(config, make, place, specials, draws)
+        return Marks(self.scores(make, place, specials, draws))
 
     def scores(
         self,
@@ -105,7 +160,30 @@ class Bench:
             right[batch.examples.numpy()] = torch.stack(found).float().mean(0).numpy()
         return right
 
-    def from_seeds(self, seeds: int, altered: Sequence[str] = ()) -> Iterator[tuple[int, "Bench"]]:
+    def _translated(
+        self,
+        config: Altering,
+        make: Callable[[Generator], Override] | None,
+        place: Place | None,
+        specials: bool,
+        draws: int,
+    ) -> Marks:
+        """The counts of BLEU of every example's translation, summed over the draws."""
+        counts = np.zeros((len(self.examples), COUNTS))
+        override = None if make is None else make(self.stream(f"{self.name} {place}"))
+        for batch in self.batches():
+            numbers = batch.examples.numpy()
+            wanted = [str(self.examples[number].target) for number in numbers]
+            rules = place.rules(override, self.subject, batch, specials, config.beams) if place and override else None
+            with attending(self.subject.model, override=rules, watch=None):
+                for _ in range(draws):
+                    written = translate(self.subject, batch, beams=config.beams)
+                    counts[numbers] += bleu_counts(written, wanted, lowercase=self.subject.lowercase)
+        return Marks(sentence_bleu(counts / draws) / 100, counts)
+
+    def from_seeds(
+        self, seeds: int, altered: Sequence[str] = (), sites: tuple[str, ...] = ("*",)
+    ) -> Iterator[tuple[int, "Bench"]]:
         """This bench as it is (seed -1), or one with a model trained from each of so many seeds.
 
         Those that are to be `altered` in training are trained along with them, several at a time.
@@ -114,28 +192,29 @@ class Bench:
             yield -1, self
             return
         wanted = [(seed, how) for seed in range(seeds) for how in ("none", *altered)]
-        again = [self._again(seed, how) for seed, how in wanted if not self._is_own(seed, how)]
+        again = [self._again(seed, how, sites) for seed, how in wanted if not self._is_own(seed, how)]
         train_all(again, quiet=self.quiet)
         for seed in range(seeds):
             yield seed, self.retrained(seed, "none")
 
-    def retrained(self, seed: int, altered: str) -> "Bench":
+    def retrained(self, seed: int, altered: str, sites: tuple[str, ...] = ("*",)) -> "Bench":
         """The same bench with a model trained again, from another seed, perhaps with altered attention."""
         if self._is_own(seed, altered):
             return self
-        training, folder, corpus = self._again(seed, altered)
+        training, folder, corpus = self._again(seed, altered, sites)
         subject = train(training, folder, corpus=corpus, quiet=self.quiet)
         return replace(self, subject=subject, training=training, encoded=[])
 
     def _is_own(self, seed: int, altered: str) -> bool:
         return self.training is not None and (seed, altered) == (self.training.seed, self.training.altered)
 
-    def _again(self, seed: int, altered: str) -> tuple[Training, Path, Corpus]:
+    def _again(self, seed: int, altered: str, sites: tuple[str, ...]) -> tuple[Training, Path, Corpus]:
         if self.training is None or self.corpus is None or self.workshop is None:
             raise BadConfig(
                 f"{self.subject.name} cannot be trained again: that needs a model that `whence train` made, its corpus"
                 " with the splits train and dev, and a folder for results; or leave retrain at 0"
             )
-        training = self.training.model_copy(update={"seed": seed, "altered": altered})
-        name = f"{self.corpus.name.replace(':', '-')}-{training.key(self.corpus)}-{altered}-seed{seed}"
+        where = ("*",) if altered == "none" else sites
+        training = self.training.model_copy(update={"seed": seed, "altered": altered, "altered_sites": where})
+        name = f"{self.corpus.name.replace(':', '-')}-{training.key(self.corpus)}-{training.alteration}-seed{seed}"
         return training, self.workshop / name, self.corpus

@@ -44,3 +44,15 @@ class Run(Looking):
     def identity(self) -> dict[str, Any]:
         """What determines the numbers, apart from the model and the corpus, which are known by their contents."""
         return self.model_dump(mode="json", exclude=ELSEWHERE)
+
+
+class Altering(Run):
+    """What experiments that alter attention are told alike: where, and how a translator's answers are marked."""
+
+    sites: tuple[str, ...] = Field(("*",), min_length=1, description="where: names of sites, or patterns (*cross*)")
+    specials: bool = Field(False, description="alter the weight of special tokens too ([CLS], [SEP])")
+    decoding: Literal["free", "forced"] = Field(
+        "free",
+        description="translators: write freely, marked by BLEU; or be given the target so far, marked by right tokens",
+    )
+    beams: int = Field(1, gt=0, description="translators: beams of the search when writing freely (1: greedy)")

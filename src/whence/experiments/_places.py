@@ -1,11 +1,12 @@
 """Where attention is altered: all of it, one layer at a time, or one head at a time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
 import whence
-from whence.core.errors import BadConfig
+from whence.core.errors import BadConfig, UnknownSite
 
 if TYPE_CHECKING:
     from whence.core.overrides import Override
@@ -24,17 +25,35 @@ class Place:
     sites: tuple[str, ...]
     head: int | None = None
 
-    def rules(self, override: "Override", subject: "Subject", batch: "Batch", specials: bool) -> Mapping[str, Any]:
-        """The override at this place; special tokens keep their weight unless `specials`."""
+    def rules(
+        self, override: "Override", subject: "Subject", batch: "Batch", specials: bool, beams: int = 1
+    ) -> Mapping[str, Any]:
+        """The override at this place; special tokens keep their weight unless `specials`.
+
+        While a translator searches with several beams, its decoder sees every text so many times.
+        """
         if self.head is not None:
             override = override.only(heads=[self.head])
-        sparing = override if specials else override.sparing(batch.special.to(subject.device))
-        return {site: sparing if _keys_are_tokens(subject, site) else override for site in self.sites}
+        if specials:
+            return dict.fromkeys(self.sites, override)
+        special = batch.special.to(subject.device)  # [batch token]
+        sparing, sparing_in_beams = (override.sparing(special.repeat_interleave(n, dim=0)) for n in (1, beams))
+        rules = {site: sparing_in_beams if subject.sites[site].kind == "cross" else sparing for site in self.sites}
+        return {site: rule if _keys_are_tokens(subject, site) else override for site, rule in rules.items()}
 
 
-def places(subject: "Subject", grain: Grain, batch: "Batch") -> list[Place]:
-    """The places of a grain, in execution order."""
-    sites = tuple(subject.sites)
+def matching(subject: "Subject", patterns: Sequence[str]) -> tuple[str, ...]:
+    """The sites that are named or match a pattern, in execution order."""
+    there = subject.sites
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in there):
+            raise UnknownSite(pattern, there)
+    return tuple(name for name in there if any(fnmatchcase(name, pattern) for pattern in patterns))
+
+
+def places(subject: "Subject", grain: Grain, batch: "Batch", patterns: Sequence[str] = ("*",)) -> list[Place]:
+    """The places of a grain among the sites that match, in execution order."""
+    sites = matching(subject, patterns)
     if grain == "all" or (len(sites) == 1 and grain == "layer"):
         return [Place("all" if len(sites) > 1 else sites[0], sites)]
     if grain == "layer":

@@ -13,23 +13,24 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.experiments._config import Run
+from whence.experiments._config import Altering
 from whence.experiments._places import Grain, alteration, places
 from whence.figures.intervals import intervals
-from whence.measures.bootstrap import paired_bootstrap
+from whence.measures.bleu import COUNTS, bleu
+from whence.measures.bootstrap import Interval, Measure, paired_bootstrap_of
 from whence.results.columns import Column, Columns
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
+    from whence.experiments._bench import Bench, Marks
 
-CAPTION = "Accuracy that is lost when attention is replaced. The grey band is too little to be of interest."
+CAPTION = "Points that are lost when attention is replaced. The grey band is too little to be of interest."
 NEEDS_ANSWERS = True  # it counts right ones
 SMALLEST = 2.0  # points of accuracy
 WORDS = {"uniform": "equal weights", "random": "random weights", "permuted": "its own weights shuffled"}
 
 
-class Config(Run):
+class Config(Altering):
     """Replace the attention by equal, random or shuffled weights, and see how much accuracy is lost."""
 
     variants: tuple[Literal["uniform", "random", "permuted"], ...] = Field(
@@ -37,7 +38,6 @@ class Config(Run):
     )
     draws: int = Field(5, gt=0, description="how often random and shuffled weights are drawn for each example")
     grain: Grain = Field("all", description="everywhere at once, or one layer, or one head at a time")
-    specials: bool = Field(False, description="alter the weight of special tokens too ([CLS], [SEP])")
     retrain: int = Field(0, ge=0, description="also train with altered attention, from so many seeds (0: do not)")
     retrained: tuple[Literal["uniform", "random"], ...] = Field(
         ("uniform", "random"), description="which of the variants to train with"
@@ -52,8 +52,12 @@ COLUMNS = Columns(
     variant=Column(str, "uniform, random or permuted"),
     when=Column(str, "infer: in the trained model; train+infer: in a model trained so"),
     seed=Column(int, "seed of the training, -1 for a model that came trained"),
-    base=Column(float, "share of right answers with the model's own attention (0 or 1 for one answer)"),
+    base=Column(
+        float, "share of right answers with the model's own attention; of a text written freely its BLEU / 100"
+    ),
     altered=Column(float, "the same with altered attention, mean over the draws"),
+    base_counts=Column(str, "what BLEU is summed from: runs of 1 to 4 words that match, that there are, two lengths"),
+    altered_counts=Column(str, "the same with altered attention, summed over the draws"),
 )
 
 
@@ -61,16 +65,16 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
     """The table: every example's score with and without its attention."""
     rows: list[dict[str, Any]] = []
     again = list(config.retrained) if config.retrain else []
-    for seed, trained in bench.from_seeds(config.retrain, again):
-        base = trained.scores()  # of every example
-        for place in places(trained.subject, config.grain, trained.first_batch()):
+    for seed, trained in bench.from_seeds(config.retrain, again, config.sites):
+        base = trained.marks(config)
+        for place in places(trained.subject, config.grain, trained.first_batch(), config.sites):
             for variant in config.variants:
-                altered = trained.scores(partial(alteration, variant), place, config.specials, _draws(config, variant))
+                altered = trained.marks(config, partial(alteration, variant), place, draws=_draws(config, variant))
                 rows += _rows(trained, base, altered, place.name, variant, "infer", seed)
         for variant in again:
-            other = bench.retrained(seed, variant)
-            (everywhere,) = places(other.subject, "all", other.first_batch())
-            altered = other.scores(partial(alteration, variant), everywhere, True, _draws(config, variant))
+            other = bench.retrained(seed, variant, config.sites)
+            (everywhere,) = places(other.subject, "all", other.first_batch(), config.sites)
+            altered = other.marks(config, partial(alteration, variant), everywhere, True, _draws(config, variant))
             rows += _rows(trained, base, altered, everywhere.name, variant, "train+infer", seed)
     return COLUMNS.table(rows)
 
@@ -80,43 +84,82 @@ def _draws(config: Config, variant: str) -> int:
 
 
 def _rows(
-    bench: "Bench", base: np.ndarray, altered: np.ndarray, place: str, variant: str, when: str, seed: int
+    bench: "Bench", base: "Marks", altered: "Marks", place: str, variant: str, when: str, seed: int
 ) -> list[dict[str, Any]]:
+    marks = zip(base.scores, altered.scores, base.written(), altered.written(), strict=True)
     return [
         {"example": number, "label": label, "place": place, "variant": variant, "when": when, "seed": seed,
-         "base": before, "altered": after}
-        for number, label, before, after in zip(bench.chosen, bench.all_labels(), base, altered, strict=True)
+         "base": before, "altered": after, "base_counts": counted, "altered_counts": counted_after}
+        for number, label, (before, after, counted, counted_after) in zip(
+            bench.chosen, bench.all_labels(), marks, strict=True)
     ]  # fmt: skip
 
 
 def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
-    """For every alteration the accuracy that is lost, in points, with a paired bootstrap interval.
+    """For every alteration what is lost of the accuracy or the BLEU, in points, with a paired bootstrap interval.
 
     Where attention is altered at several places, the intervals of an alteration hold together for all of them
     (Bonferroni), so that the largest may be picked out.
     """
     n_places = table["place"].nunique()
+    unit = f"points of {measured(table)} lost"
     found = []
     for (when, variant, place), rows in table.groupby(["when", "variant", "place"], sort=False):
-        lost = rows.assign(lost=100 * (rows["base"] - rows["altered"]))
-        by_seed = lost.pivot_table(index="seed", columns="example", values="lost").to_numpy(float)  # [seed example]
-        interval = paired_bootstrap(by_seed, seed=seed, level=1 - 0.05 / n_places, draws=max(2000, 40 * n_places))
+        interval = lost(rows, seed=seed, level=1 - 0.05 / n_places, draws=max(2000, 40 * n_places))
         where = "" if n_places == 1 else f" at {place}"
         name = f"{WORDS[str(variant)]}{where}, {'trained so' if when == 'train+infer' else 'at inference'}"
-        found.append(Effect(name, interval.mean, interval.low, interval.high, "points of accuracy lost", SMALLEST,
-                            by_seed.shape[1], by_seed.shape[0]))  # fmt: skip
+        found.append(Effect(name, interval.mean, interval.low, interval.high, unit, SMALLEST,
+                            rows["example"].nunique(), rows["seed"].nunique()))  # fmt: skip
     return found
 
 
+def measured(table: pd.DataFrame) -> str:
+    """What the table's scores are: accuracy, or BLEU where texts were written freely."""
+    return "accuracy" if table["base_counts"].isna().all() else "BLEU"
+
+
+def lost(rows: pd.DataFrame, **options: Any) -> Interval:
+    """The points that one alteration costs, over seeds and examples."""
+    return paired_bootstrap_of(*table_counts(rows), **options)
+
+
+def table_counts(rows: pd.DataFrame) -> tuple[Measure, np.ndarray, np.ndarray]:
+    """The rows of one alteration as a corpus measure, and what it is summed from: [seed example count] twice."""
+    rows = rows.sort_values(["seed", "example"])
+    n_seed = rows["seed"].nunique()
+    if measured(rows) == "BLEU":
+        base, altered = (_counts(rows[name]).reshape(n_seed, -1, COUNTS) for name in ("base_counts", "altered_counts"))
+        return bleu, base, altered
+    base, altered = (
+        np.stack([rows[name].to_numpy(float), np.ones(len(rows))], -1).reshape(n_seed, -1, 2)
+        for name in ("base", "altered")
+    )
+    return per_cent, base, altered
+
+
+def per_cent(counts: np.ndarray) -> np.ndarray:
+    """Accuracy from what was right and how many there were."""
+    return np.asarray(100 * counts[..., 0] / counts[..., 1])
+
+
+def _counts(written: "pd.Series[str]") -> np.ndarray:
+    return np.array([text.split() for text in written], float)
+
+
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy with and without attention, in per cent: one row per alteration."""
-    means = 100 * table.groupby(["when", "variant", "place"], sort=False)[["base", "altered"]].mean()
+    """Accuracy in per cent, or BLEU, with and without attention: one row per alteration."""
+    grouped = table.groupby(["when", "variant", "place"], sort=False)
+    if measured(table) == "BLEU":
+        means = grouped[["base_counts", "altered_counts"]].agg(lambda texts: float(bleu(_counts(texts).sum(0))))
+        means.columns = pd.Index(["base", "altered"])
+    else:
+        means = 100 * grouped[["base", "altered"]].mean()
     return means.assign(change=means["altered"] - means["base"]).round(1).reset_index()
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """Accuracy lost, one line per alteration, with its interval and the smallest effect of interest."""
-    return intervals(effects(table), x_label="points of accuracy lost")
+    """What is lost, one line per alteration, with its interval and the smallest effect of interest."""
+    return intervals(effects(table), x_label=f"points of {measured(table)} lost")
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
@@ -140,8 +183,9 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         sentence=sentence,
         effects=(deciding, *(effect for effect in found if effect is not deciding)),
         done="The attention weights were replaced by equal ones, by random ones and by their own in random order, and"
-        f" the right answers were counted again{also}.{together}",
-        means=f"Where accuracy falls, the model's success depends on its attention being what it is. {further}",
+        f" the answers were marked again{also}.{together}",
+        means=f"Where {measured(table)} falls, the model's success depends on its attention being what it is."
+        f" {further}",
         does_not_mean="An attention that matters is not yet an explanation: other weights may serve as well (question"
         " 5), and the words with most weight need not be those that decide (question 3).",
     )
@@ -156,7 +200,8 @@ def _above_chance(table: pd.DataFrame) -> float:
 
 def decided(effect: Effect, retrained: bool, above_chance: float) -> tuple[Any, str]:
     """Yes if the whole interval of the loss is above the smallest effect of interest, no if it is below."""
-    loss = f"{effect.value:.1f} points of accuracy ({effect.low:.1f} to {effect.high:.1f})"
+    points = effect.unit.removesuffix(" lost")
+    loss = f"{effect.value:.1f} {points} ({effect.low:.1f} to {effect.high:.1f})"
     if above_chance < effect.smallest:
         return "undecided", (
             "The model does hardly better than always naming the most frequent answer, so there is nothing that"

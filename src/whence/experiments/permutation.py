@@ -6,7 +6,8 @@ of these against the largest weight: if an attention that is sharp can be shuffl
 matter where it pointed.
 """
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,8 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 import whence
-from whence.experiments._config import Run
+from whence.core.errors import BadConfig
+from whence.experiments._config import Altering
 from whence.experiments._places import Grain, Place, places
 from whence.figures.violins import violins
 from whence.measures.bootstrap import paired_bootstrap
@@ -32,12 +34,19 @@ SMALLEST = 0.1  # a tenth of the probability moved to other answers
 AT_ONCE = 2**24  # logits held at a time
 
 
-class Config(Run):
+class Config(Altering):
     """Shuffle the attention of every example, and see how far the prediction moves."""
 
     permutations: int = Field(100, gt=0, description="shuffles of each example (Jain & Wallace: 100)")
     grain: Grain = Field("all", description="shuffle everywhere at once, or one layer, or one head at a time")
-    specials: bool = Field(False, description="shuffle the weight of special tokens too ([CLS], [SEP])")
+    decoding: Literal["free", "forced"] = Field(
+        "forced", description="translators: compare while they write freely (greedily), or given the target so far"
+    )
+    steps: Literal["all", "quartile"] = Field(
+        "all",
+        description="translators: mean over all steps, or at the step where a quarter of the targets has ended (paper"
+        " 003), shorter ones being left out",
+    )
 
 
 COLUMNS = Columns(
@@ -53,52 +62,72 @@ COLUMNS = Columns(
 def run(config: Config, bench: "Bench") -> pd.DataFrame:
     """The table: for every example how sharp its attention is, and how far shuffling it moves the prediction."""
     rows: list[dict[str, Any]] = []
+    step = quartile(bench) if config.steps == "quartile" else None
     for batch in bench.batches():
-        for place in places(bench.subject, config.grain, batch):
-            sharpness, moved = max_weight(bench, batch, place), median_change(config, bench, batch, place)
-            for number, label, weight, change in zip(
-                bench.numbers(batch), bench.labels(batch), sharpness, moved, strict=True
+        looked_at = answered(batch, step)
+        for place in places(bench.subject, config.grain, batch, config.sites):
+            sharpness = max_weight(bench, batch, place, step)
+            moved = median_change(config, bench, batch, place, looked_at)
+            for number, label, weight, change, there in zip(
+                bench.numbers(batch), bench.labels(batch), sharpness, moved, looked_at.any(1), strict=True
             ):
-                rows.append({"example": number, "label": label, "place": place.name, "max_weight": weight,
-                             "median_tvd": change})  # fmt: skip
+                if there:
+                    rows.append({"example": number, "label": label, "place": place.name, "max_weight": weight,
+                                 "median_tvd": change})  # fmt: skip
     return COLUMNS.table(rows).sort_values(["place", "example"], kind="stable", ignore_index=True)
 
 
-def max_weight(bench: "Bench", batch: "Batch", place: Place) -> np.ndarray:
-    """The largest weight of a row, mean over the heads and real queries of a place: [batch]."""
+def quartile(bench: "Bench") -> int:
+    """The step (counted from 0) at which the shortest quarter of the targets has ended; 003 §4.1, for translators."""
+    if bench.subject.task.name != "seq2seq":
+        raise BadConfig(f"steps=quartile is for translators; {bench.subject.name} is for {bench.subject.task.name}")
+    lengths = [int(n) for batch in bench.batches() for n in batch.answers.sum(1)]
+    return max(0, int(np.quantile(lengths, 0.25)) - 1)
+
+
+def answered(batch: "Batch", step: int | None) -> np.ndarray:
+    """The positions that are compared: all that are answered, or the one step: [batch position]."""
+    positions = np.asarray(batch.answers)
+    return positions if step is None else positions & (np.arange(positions.shape[1]) == step)
+
+
+def max_weight(bench: "Bench", batch: "Batch", place: Place, step: int | None = None) -> np.ndarray:
+    """The largest weight of a row, mean over heads and real queries of a place (a decoder's at `step`): [batch]."""
     watcher = whence.Summary()
     with whence.attending(bench.subject.model, watch=dict.fromkeys(place.sites, watcher)):
         bench.subject.predict(batch)
     sums, count = 0.0, 0.0
     for site in place.sites:
-        largest = watcher.maximum[site][0].cpu()  # [batch head query]
+        largest = np.concatenate([call.cpu().numpy() for call in watcher.maximum[site]], -1)  # [batch head query]
         largest = largest if place.head is None else largest[:, [place.head]]
-        real = np.broadcast_to(real_queries(bench, batch, site, largest.shape[-1])[:, None], largest.shape)
-        sums, count = sums + (largest.numpy() * real).sum((1, 2)), count + real.sum((1, 2))
+        real = np.broadcast_to(real_queries(bench, batch, site, largest.shape[-1], step)[:, None], largest.shape)
+        sums, count = sums + (largest * real).sum((1, 2)), count + real.sum((1, 2))
     return sums / np.maximum(count, 1)
 
 
-def real_queries(bench: "Bench", batch: "Batch", site: str, n_query: int) -> np.ndarray:
-    """Which queries of a site stand for something and are not padding: [batch query]."""
+def real_queries(bench: "Bench", batch: "Batch", site: str, n_query: int, step: int | None = None) -> np.ndarray:
+    """Which queries of a site stand for something and are not padding, and are those of the step: [batch query]."""
     of_target = bench.subject.task.name == "seq2seq" and bench.subject.sites[site].kind in ("causal", "cross")
-    real = np.asarray(batch.answers if of_target else batch.mask)
+    real = answered(batch, step) if of_target else np.asarray(batch.mask)
     return real if real.shape[1] == n_query else np.ones((len(batch), n_query), bool)
 
 
-def median_change(config: Config, bench: "Bench", batch: "Batch", place: Place) -> np.ndarray:
-    """The median over the shuffles of the total variation, mean over the positions that are answered: [batch]."""
-    base = bench.subject.predict(batch)  # [batch position class]
+def median_change(config: Config, bench: "Bench", batch: "Batch", place: Place, looked_at: np.ndarray) -> np.ndarray:
+    """The median over the shuffles of the total variation, mean over the positions that are compared: [batch]."""
+    free = bench.subject.task.name == "seq2seq" and config.decoding == "free"
+    last = int(looked_at.any(0).nonzero()[0].max(initial=0))  # no step after it is compared
+    read = partial(bench.written, steps=last + 1) if free else bench.subject.predict
+    base = read(batch)  # [batch position class]
     chunk = max(1, AT_ONCE // base.numel())
     shuffled = whence.permuted(bench.stream(f"permutation {place.name} {int(batch.examples[0])}"))
     rules = place.rules(shuffled, bench.subject, batch, config.specials)
     changes = []
     for done in range(0, config.permutations, chunk):
-        probs = bench.altered(
-            batch, rules, times=min(chunk, config.permutations - done)
-        )  # [times batch position class]
-        answered = batch.answers.to(probs.device)
-        change = (total_variation(probs, base) * answered).sum(-1) / answered.sum(-1).clamp_min(1)
-        changes.append(change.cpu().numpy())  # [times batch]
+        times = min(chunk, config.permutations - done)
+        probs = bench.decoded(batch, rules, times, read) if free else bench.altered(batch, rules, times)
+        moved = total_variation(probs, base).cpu().numpy()  # [times batch position]
+        compared = looked_at[:, : moved.shape[-1]]
+        changes.append((moved * compared).sum(-1) / np.maximum(compared.sum(-1), 1))  # [times batch]
     return np.median(np.concatenate(changes), axis=0)
 
 

@@ -1,5 +1,6 @@
 """Intervals by resampling: how far a mean would move if other examples, and other seeds, had been drawn."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,3 +37,52 @@ def paired_bootstrap(
         means[draw] = of_seeds[generator.integers(n_example, size=n_example)].mean()
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(differences.mean()), float(low), float(high), level)
+
+
+Measure = Callable[[Float[ndarray, "seed count"]], Float[ndarray, " seed"]]
+
+
+def resampled(
+    measure: Measure,
+    base: Float[ndarray, "seed example count"],
+    altered: Float[ndarray, "seed example count"],
+    *,
+    draws: int = 2000,
+    seed: int = 0,
+) -> Float[ndarray, "draw 2"]:
+    """A corpus measure before and after, mean over the seeds, for resampled examples and seeds.
+
+    For measures that are made of sums over examples without being their mean (BLEU; Koehn 2004). The draws are as in
+    `paired_bootstrap`: examples the same for both sides and for all seeds, seeds with replacement.
+    """
+    if base.shape != altered.shape or base.size == 0:
+        raise ValueError(f"expected counts [seed example count] of one shape, came {base.shape} and {altered.shape}")
+    n_seed, n_example, _ = base.shape
+    generator = np.random.default_rng(seed)
+    found = np.empty((draws, 2))
+    for draw in range(draws):
+        seeds = generator.integers(n_seed, size=n_seed)
+        often = np.bincount(generator.integers(n_example, size=n_example), minlength=n_example).astype(float)
+        found[draw] = [measure(often @ counts[seeds]).mean() for counts in (base, altered)]
+    return found
+
+
+def interval(mean: float, draws: Float[ndarray, " draw"], level: float = 0.95) -> Interval:
+    """A mean with the middle `level` of its resampled values."""
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(mean), float(low), float(high), level)
+
+
+def paired_bootstrap_of(
+    measure: Measure,
+    base: Float[ndarray, "seed example count"],
+    altered: Float[ndarray, "seed example count"],
+    *,
+    draws: int = 2000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """Percentile bootstrap of a corpus measure lost: measure(Σ base) − measure(Σ altered), mean over the seeds."""
+    found = resampled(measure, base, altered, draws=draws, seed=seed)
+    mean = (measure(base.sum(1)) - measure(altered.sum(1))).mean()
+    return interval(float(mean), found[:, 0] - found[:, 1], level)

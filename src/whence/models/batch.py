@@ -41,3 +41,13 @@ class Batch:
     def with_inputs(self, **changed: Any) -> "Batch":
         """The same batch with some of the model's arguments changed."""
         return replace(self, inputs={**self.inputs, **changed})
+
+    def repeated(self, times: int) -> "Batch":
+        """The batch `times` times over, one copy after another."""
+        tensors = {name: tensor.repeat(times, *[1] * (tensor.dim() - 1)) for name, tensor in self.inputs.items()}
+        others = {name: getattr(self, name) for name in ("special", "word", "segment", "answers", "gold")}
+        flat = {"examples": self.examples.repeat(times), "truncated": self.truncated.repeat(times)}
+        return Batch(
+            inputs=tensors, tokens=self.tokens * times, **flat,
+            **{name: tensor.repeat(times, 1) for name, tensor in others.items()},
+        )  # fmt: skip

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, nn
+from jaxtyping import Float
+from torch import Generator, Tensor, nn
 from tqdm.auto import tqdm
 
 from whence.core.attending import Rule, attending
@@ -27,6 +28,8 @@ from whence.models.threads import suited
 
 POOL = 50  # batches' worth of texts that are sorted by length together
 KEPT = 50_000  # texts whose batches are kept in memory between epochs
+WARMING = 0.1  # share of the steps in which a linear schedule goes up
+OPTIMIZERS = {"amsgrad": partial(torch.optim.Adam, amsgrad=True), "adamw": torch.optim.AdamW}
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,9 @@ class Recipe:
     weight_decay: float = 1e-5  # none on the attention's own parameters
     patience: int = 3  # epochs without a better score on dev before stopping
     seed: int = 0
+    optimizer: Literal["amsgrad", "adamw"] = "amsgrad"
+    schedule: Literal["constant", "linear"] = "constant"  # linear: up over the first tenth of the steps, then down to 0
+    clip: float = 0.0  # largest norm of a gradient; 0: any
 
 
 @dataclass
@@ -70,7 +76,7 @@ def fit(
     if not train or not dev:
         raise BadData(f"fitting needs examples to learn from and to choose by; came {len(train)} and {len(dev)}")
     model = subject.model
-    optimizer = torch.optim.Adam(_groups(model, recipe), lr=recipe.learning_rate, amsgrad=True)
+    optimizer = OPTIMIZERS[recipe.optimizer](_groups(model, recipe), lr=recipe.learning_rate)
     progress, kept = Progress(), {name: tensor.clone() for name, tensor in model.state_dict().items()}
     if checkpoint is not None and checkpoint.exists():
         progress, kept = _take_up(checkpoint, model, optimizer)
@@ -111,16 +117,35 @@ def _epoch(
     subject.model.train()
     total, seen = 0.0, 0
     with attending(subject.model, override=_rule(override, recipe.seed, epoch, "train"), watch=None):
-        for number in order:
+        for done, number in enumerate(order):
             batch = batches[number]()
-            gold = batch.gold.to(subject.device)
-            loss = F.cross_entropy(subject.logits(batch).flatten(0, 1), gold.flatten(), ignore_index=-1)
+            loss = loss_of(subject, batch)
             optimizer.zero_grad()
             loss.backward()
+            if recipe.clip:
+                nn.utils.clip_grad_norm_(subject.model.parameters(), recipe.clip)
+            rate = recipe.learning_rate * _rate(recipe, (epoch + (done + 1) / len(order)) / recipe.epochs)
+            for group in optimizer.param_groups:
+                group["lr"] = rate
             optimizer.step()
             total, seen = total + float(loss.detach()) * len(batch), seen + len(batch)
     subject.model.eval()
     return total / seen
+
+
+def loss_of(subject: Subject, batch: Batch) -> Float[Tensor, ""]:
+    """Mean cross-entropy of the right answers; a translator reckons it itself, of its labels."""
+    if "labels" in batch.inputs:
+        return subject.model(**batch.inputs).loss
+    gold = batch.gold.to(subject.device)
+    return F.cross_entropy(subject.logits(batch).flatten(0, 1), gold.flatten(), ignore_index=-1)
+
+
+def _rate(recipe: Recipe, done: float) -> float:
+    """The learning rate's share of its largest value, when this share of all steps is done."""
+    if recipe.schedule == "constant":
+        return 1.0
+    return min(done / WARMING, (1.0 - done) / (1.0 - WARMING))
 
 
 def accuracy(

@@ -5,13 +5,14 @@ code that lies beside a model is run only when it is asked for by name.
 """
 
 import pickle
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
 from safetensors import SafetensorError
-from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
+from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 import whence.models  # noqa: F401  (makes the reference models known to the Auto classes)
 from whence.core.errors import CannotLoad
@@ -34,8 +35,9 @@ def load_model(
     trust_remote_code: bool = False,
     dtype: torch.dtype = torch.float32,
     device: str | torch.device = "cpu",
+    labels: Sequence[str] = (),
 ) -> PreTrainedModel:
-    """A saved model, by folder or hub name, in evaluation mode.
+    """A saved model, by folder or hub name, in evaluation mode; with `labels`, it gets a new head for these classes.
 
     `task` is one of `TASKS`; by default it is the one that the model was saved for. `trust_remote_code=True` runs
     Python files that come with the model: only for models whose authors you trust.
@@ -50,7 +52,7 @@ def load_model(
     try:
         config = AutoConfig.from_pretrained(name, trust_remote_code=trust_remote_code)
         model = TASKS[task or saved_task(config)].from_pretrained(
-            name, trust_remote_code=trust_remote_code, weights_only=True, dtype=dtype
+            name, trust_remote_code=trust_remote_code, weights_only=True, dtype=dtype, **_headed(labels)
         )
     except pickle.UnpicklingError as error:
         raise CannotLoad(
@@ -60,6 +62,28 @@ def load_model(
     except (OSError, ValueError, KeyError, SafetensorError) as error:
         raise CannotLoad(_explained(name, error, trust_remote_code)) from error
     return model.to(device).eval()
+
+
+def load_tokenizer(name: str | Path, *, trust_remote_code: bool = False) -> PreTrainedTokenizerBase:
+    """The tokenizer that was saved beside a model."""
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
+    except (OSError, ValueError, KeyError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise CannotLoad(f"the tokenizer of {name} could not be loaded ({first}); save it beside the model with"
+                         " tokenizer.save_pretrained(folder)") from error  # fmt: skip
+    if not set(tokenizer.get_vocab()) - {*tokenizer.all_special_tokens, "▁"}:  # made by transformers of no files at all
+        raise CannotLoad(f"the tokenizer of {name} knows no words: its files may be missing; save it beside the model"
+                         " with tokenizer.save_pretrained(folder)")  # fmt: skip
+    return tokenizer
+
+
+def _headed(labels: Sequence[str]) -> dict[str, Any]:
+    """What makes a new head: the classes, and leave to drop the saved one."""
+    if not labels:
+        return {}
+    return {"id2label": dict(enumerate(labels)), "label2id": {label: i for i, label in enumerate(labels)},
+            "ignore_mismatched_sizes": True}  # fmt: skip
 
 
 def saved_task(config: PreTrainedConfig) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from whence.core.attending import sites
 from whence.core.errors import BadConfig, CannotLoad
@@ -19,7 +19,7 @@ from whence.data.examples import Example
 from whence.models.batch import Batch
 from whence.models.encoding import Encoder, bucketed
 from whence.models.huggingface import adopt
-from whence.models.loading import load_model, saved_task
+from whence.models.loading import load_model, load_tokenizer, saved_task
 from whence.models.tasks import TASKS
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64}
@@ -63,6 +63,12 @@ class Subject:
     def device(self) -> torch.device:
         """Where the model is."""
         return self.model.device
+
+    @property
+    def lowercase(self) -> bool:
+        """Whether the model's vocabulary has no capitals."""
+        normalizer = self.tokenizer.backend_tokenizer.normalizer
+        return normalizer is not None and normalizer.normalize_str("A") == "a"
 
     @property
     def fingerprint(self) -> str:
@@ -156,13 +162,5 @@ def load(
     except (RuntimeError, AssertionError) as error:
         raise BadConfig(f"the device {device!r} cannot be used here: {error}") from error
     model = load_model(name, task, trust_remote_code=trust_remote_code, dtype=DTYPES[dtype], device=where)
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
-    except (OSError, ValueError, KeyError) as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise CannotLoad(f"the tokenizer of {name} could not be loaded ({first}); save it beside the model with"
-                         " tokenizer.save_pretrained(folder)") from error  # fmt: skip
-    if not set(tokenizer.get_vocab()) - {*tokenizer.all_special_tokens, "▁"}:  # made by transformers of no files at all
-        raise CannotLoad(f"the tokenizer of {name} knows no words: its files may be missing; save it beside the model"
-                         " with tokenizer.save_pretrained(folder)")  # fmt: skip
+    tokenizer = load_tokenizer(name, trust_remote_code=trust_remote_code)
     return Subject(model, tokenizer, task, str(name))

@@ -2,67 +2,118 @@
 
 import hashlib
 import json
+import re
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Generator
 
+from whence.core.attending import Rule
 from whence.core.errors import BadConfig, BadData
 from whence.core.overrides import random, uniform
 from whence.core.seeds import stream
 from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus, Example
-from whence.data.vectors import read_vectors
-from whence.models.additive import AdditiveConfig, AdditiveForSequenceClassification
+from whence.data.fetching import sha256
+from whence.models.beginnings import REFERENCE, learnable, untrained
 from whence.models.fitting import Recipe, fit
 from whence.models.subject import Subject, load
-from whence.models.vocabulary import word_tokenizer
 from whence.results.saving import saving, write_json
 
 RECORD = "training.json"  # written last: a folder that has it is finished
-ALTERED = {"uniform": lambda _: uniform, "random": lambda generator: random(generator)}
+ALTERED: dict[str, Callable[[Generator], Rule]] = {"uniform": lambda _: uniform, "random": random}
+
+
+OF_ONE_RUN = ("seed", "altered", "altered_sites")  # trainings that differ in these alone are set beside one another
+FINE_TUNED = "fine-tuned"
+PRESETS: dict[str, dict[str, Any]] = {
+    "additive": {},
+    "conditional": {},
+    "hierarchical": {"hidden_size": 50, "embedding_size": 200, "epochs": 15, "patience": 5, "clip": 10.0},
+    "recurrent": {"embedding_size": 256, "hidden_size": 256, "layers": 2, "dropout": 0.3, "batch_size": 64,
+                  "epochs": 20, "clip": 1.0, "weight_decay": 0.0},
+    "transformer": {"hidden_size": 256, "layers": 3, "dropout": 0.1, "batch_size": 64, "epochs": 20, "clip": 1.0,
+                    "learning_rate": 5e-4, "schedule": "linear", "optimizer": "adamw", "weight_decay": 1e-4},
+    FINE_TUNED: {"epochs": 3, "learning_rate": 5e-5, "schedule": "linear", "optimizer": "adamw", "weight_decay": 0.01,
+                 "clip": 1.0},
+}  # fmt: skip
 
 
 class Training(BaseModel):
-    """What to train, on what, and how. The defaults are Jain & Wallace's (2019) for classification."""
+    """What to train, on what, and how. Defaults are those of the model: for `additive` and `conditional` Jain &
+    Wallace's (2019); for a saved model, which is fine-tuned, those usual for BERT.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    model: Literal["additive"] = Field("additive", description="reference model")
+    model: str = Field(
+        "additive", description=f"{', '.join(REFERENCE)}; or the folder or hub name of a model to fine-tune"
+    )
     data: str = Field("reviews", description="corpus with splits train and dev: a name or a table with a split column")
     data_dir: Path | None = Field(None, description="folder with the native corpora (default: $WHENCE_DATA)")
+    limit: int | None = Field(
+        None,
+        gt=1,
+        description="learn from so many of the examples, the same for all seeds, and a quarter of that in dev",
+    )
     vectors: Path | None = Field(None, description="word vectors to begin with, in GloVe's text format")
-    encoder: Literal["lstm", "cnn", "average"] = Field("lstm", description="what reads the words")
+    encoder: Literal["lstm", "cnn", "average"] = Field("lstm", description="what reads the words (additive)")
     attention: Literal["additive", "dot"] = Field("additive", description="how attention scores a word")
     bypass: bool = Field(False, description="pairs: let the second text reach the decoder past the attention")
     embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")
     hidden_size: int = Field(128, gt=0, description="width of the encoder (per direction of the lstm)")
+    layers: int = Field(1, gt=0, description="layers (recurrent, transformer)")
+    heads: int = Field(4, gt=0, description="heads of a layer (transformer)")
+    dropout: float = Field(0.0, ge=0, lt=1, description="share of the units that are left out in training")
     min_count: int = Field(1, gt=0, description="words seen less often are unknown")
+    subwords: int = Field(0, ge=0, description="so many word pieces as vocabulary (0: whole words)")
+    lowercase: bool = Field(True, description="read all words in lower case")
     epochs: int = Field(8, gt=0, description="passes over the training texts, at most")
     patience: int = Field(3, gt=0, description="stop after so many epochs without a better score on dev")
     batch_size: int = Field(32, gt=0, description="texts at a time")
-    learning_rate: float = Field(1e-3, gt=0, description="of Adam (amsgrad)")
+    learning_rate: float = Field(1e-3, gt=0, description="of the optimizer")
     weight_decay: float = Field(1e-5, ge=0, description="on all but the attention's own parameters")
+    optimizer: Literal["amsgrad", "adamw"] = Field("amsgrad", description="Adam, in one of two forms")
+    schedule: Literal["constant", "linear"] = Field("constant", description="of the learning rate")
+    clip: float = Field(0.0, ge=0, description="largest norm of a gradient (0: any)")
     altered: Literal["none", "uniform", "random"] = Field("none", description="attention during training (train+infer)")
+    altered_sites: tuple[str, ...] = Field(("*",), min_length=1, description="where: names of sites, or patterns")
     seed: int = Field(0, ge=0, description="everything random follows from it")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_usual_for_the_model(cls, given: Any) -> Any:
+        model = given.get("model", "additive") if isinstance(given, dict) else "additive"
+        return {**PRESETS.get(str(model), PRESETS[FINE_TUNED]), **given} if isinstance(given, dict) else given
 
     @property
     def recipe(self) -> Recipe:
         """The part that is about fitting."""
-        return Recipe(self.epochs, self.batch_size, self.learning_rate, self.weight_decay, self.patience, self.seed)
+        return Recipe(
+            self.epochs, self.batch_size, self.learning_rate, self.weight_decay, self.patience, self.seed,
+            self.optimizer, self.schedule, self.clip,
+        )  # fmt: skip
 
     def identity(self, corpus: Corpus) -> dict[str, Any]:
         """What determines the trained model: the options, and the contents of the corpus."""
         options = self.model_dump(mode="json", exclude={"data", "data_dir", "vectors"})
-        return {**options, "corpus": corpus.checksum, "vectors": self.vectors and self.vectors.name}
+        return {**options, "corpus": corpus.checksum, "vectors": self.vectors and vectors_checksum(self.vectors)}
+
+    @property
+    def alteration(self) -> str:
+        """A short name for what was altered where."""
+        where = "" if self.altered_sites == ("*",) else "-" + re.sub(r"[^a-z0-9_]+", "", "-".join(self.altered_sites))
+        return self.altered + where
 
     def key(self, corpus: Corpus) -> str:
         """A short name for what is trained, whatever the seed and the alteration."""
-        same = {name: value for name, value in self.identity(corpus).items() if name not in ("seed", "altered")}
+        same = {name: value for name, value in self.identity(corpus).items() if name not in OF_ONE_RUN}
         return hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()[:8]
 
 
@@ -82,7 +133,9 @@ def train(training: Training, folder: Path, *, corpus: Corpus | None = None, qui
 
 def _trained(training: Training, folder: Path, corpus: Corpus, identity: dict[str, Any], quiet: bool) -> Subject:
     begun = time.perf_counter()
-    subject, dev = untrained(training, corpus), labelled(corpus, "dev")
+    train, dev = drawn(corpus["train"], training.limit), learnable(corpus, "dev")
+    subject = untrained(training, replace(corpus, splits={**corpus.splits, "train": tuple(train)}))
+    dev = drawn(dev, training.limit and training.limit // 4)
     folder.mkdir(parents=True, exist_ok=True)
     started = folder / "training.started.json"
     if started.exists():
@@ -90,8 +143,8 @@ def _trained(training: Training, folder: Path, corpus: Corpus, identity: dict[st
     else:
         write_json(started, {"identity": identity})
     progress = fit(
-        subject, corpus["train"], dev, training.recipe, checkpoint=folder / "checkpoint.pt", quiet=quiet,
-        override=ALTERED.get(training.altered),
+        subject, train, dev, training.recipe, checkpoint=folder / "checkpoint.pt", quiet=quiet,
+        override=None if training.altered == "none" else partial(_alteration, training),
     )  # fmt: skip
     subject.model.save_pretrained(folder)
     subject.tokenizer.save_pretrained(folder)
@@ -104,52 +157,25 @@ def _trained(training: Training, folder: Path, corpus: Corpus, identity: dict[st
     return subject
 
 
-def untrained(training: Training, corpus: Corpus) -> Subject:
-    """The model before its first epoch, with a vocabulary of the training words."""
-    examples = labelled(corpus, "train")
-    tokenizer = word_tokenizer(examples, min_count=training.min_count)
-    pairs = any(example.pair is not None for example in examples)
-    config = AdditiveConfig(
-        vocab_size=len(tokenizer), encoder=training.encoder, attention=training.attention, pairs=pairs,
-        bypass=training.bypass, hidden_size=training.hidden_size, embedding_size=training.embedding_size,
-        pad_token_id=tokenizer.pad_token_id, bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
-        id2label=dict(enumerate(corpus.labels)), label2id={label: i for i, label in enumerate(corpus.labels)},
-    )  # fmt: skip
-    found = {} if training.vectors is None else read_vectors(training.vectors, set(tokenizer.get_vocab()))
-    if training.vectors is not None:
-        if not found:
-            raise BadData(f"none of the corpus's words is in {training.vectors}; expected vectors for its language")
-        config.embedding_size = len(next(iter(found.values())))
-    with torch.random.fork_rng():
-        torch.manual_seed(stream(training.seed, "beginning").initial_seed())
-        model = AdditiveForSequenceClassification(config)
-    if found:
-        begin_with(model.embeddings.weight, tokenizer.get_vocab(), found, stream(training.seed, "vectors"))
-    return Subject(model, tokenizer, "sequence-classification", training.model)
+def _alteration(training: Training, generator: Generator) -> dict[str, Rule]:
+    rule = ALTERED[training.altered](generator)
+    return dict.fromkeys(training.altered_sites, rule)
 
 
-def labelled(corpus: Corpus, split: str) -> tuple[Example, ...]:
-    """The examples of a split, if they can be learned from."""
-    examples = corpus[split]
-    if any(example.label is None for example in examples):
-        raise BadData(f"{corpus.name} has examples without a label in {split}; training needs one for each")
-    classes = sorted({str(example.label) for example in examples})
-    if split == "train" and len(classes) < 2:
-        raise BadData(f"{corpus.name} has one class only ({', '.join(classes) or 'none'}); expected two or more")
-    return examples
+def drawn(examples: Sequence[Example], limit: int | None) -> Sequence[Example]:
+    """So many of the examples at most, drawn by chance, but always the same."""
+    if limit is None or limit >= len(examples):
+        return examples
+    numbers = torch.randperm(len(examples), generator=stream(0, "limit"))[:limit]
+    return [examples[number] for number in sorted(numbers.tolist())]
 
 
-@torch.no_grad()
-def begin_with(
-    table: torch.Tensor, numbers: dict[str, int], found: dict[str, np.ndarray], generator: Generator
-) -> None:
-    """Word vectors where there are some; a word without one is drawn from a normal of the same mean and spread."""
-    known = torch.tensor(np.stack(list(found.values())), dtype=table.dtype)
-    for word, number in sorted(numbers.items(), key=lambda item: item[1]):
-        if number == 0:
-            continue  # padding stays zero
-        drawn = torch.normal(float(known.mean()), float(known.std()), table[number].shape, generator=generator)
-        table[number] = torch.as_tensor(found[word]) if word in found else drawn
+@cache
+def vectors_checksum(path: Path) -> str:
+    """sha256 of a file of word vectors: two files of the same name may hold others."""
+    if not path.is_file():
+        raise BadData(f"there is no file {path}; expected word vectors in the text format of GloVe or fastText")
+    return sha256(path)
 
 
 def recorded(folder: Path) -> Training | None:

@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
+from tokenizers.decoders import Metaspace as MetaspaceDecoder
+from tokenizers.models import BPE, WordLevel
 from tokenizers.normalizers import Lowercase
-from tokenizers.pre_tokenizers import Whitespace, WhitespaceSplit
+from tokenizers.pre_tokenizers import Metaspace, Punctuation, Sequence, Whitespace, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
-from transformers import PreTrainedTokenizerFast
+from tokenizers.trainers import BpeTrainer
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from whence.data.examples import Example
 
@@ -18,12 +20,12 @@ LONGEST = 5_000  # tokens; a recurrent model has no limit of its own
 
 
 def word_tokenizer(
-    examples: Collection[Example], *, min_count: int = 1, lowercase: bool = True
+    examples: Collection[Example], *, min_count: int = 1, lowercase: bool = True, framed: bool = True
 ) -> PreTrainedTokenizerFast:
     """A tokenizer whose tokens are the words of these examples, `<s> text </s> second text </s>`.
 
     Texts that come in words are taken as they are; others are split into words and punctuation. A word seen fewer than
-    `min_count` times is `<unk>`.
+    `min_count` times is `<unk>`. For translators texts are not `framed`: `text </s>`, and target words are words too.
     """
     in_words = all(example.words is not None for example in examples)
     splitter = WhitespaceSplit() if in_words else Whitespace()
@@ -35,10 +37,39 @@ def word_tokenizer(
     if normalizer is not None:
         tokenizer.normalizer = normalizer
     tokenizer.pre_tokenizer = splitter
+    return _finished(tokenizer, framed)
+
+
+def piece_tokenizer(
+    examples: Collection[Example], size: int, *, lowercase: bool = True, framed: bool = True
+) -> PreTrainedTokenizerFast:
+    """A tokenizer of `size` pieces of words (byte-pair encoding, Sennrich et al. 2016), learned from these examples."""
+    tokenizer = Tokenizer(BPE(unk_token=UNK))
+    if lowercase:
+        tokenizer.normalizer = Lowercase()
+    tokenizer.pre_tokenizer = Sequence([Metaspace(), Punctuation()])
+    tokenizer.decoder = MetaspaceDecoder()
+    trainer = BpeTrainer(vocab_size=size, special_tokens=list(SPECIALS), show_progress=False)
+    tokenizer.train_from_iterator(_texts(examples), trainer)
+    return _finished(tokenizer, framed)
+
+
+def sentence_ends(tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    """The tokens after which a sentence ends: marks with a full stop, a question mark or an exclamation mark."""
+    vocabulary = tokenizer.get_vocab()
+    return sorted(
+        number for token, number in vocabulary.items()
+        if set(token) & set(".!?") and not any(letter.isalnum() for letter in token)
+    )  # fmt: skip
+
+
+def _finished(tokenizer: Tokenizer, framed: bool) -> PreTrainedTokenizerFast:
+    """With the special tokens around a text, or after it."""
+    begin = f"{BOS} " if framed else ""
     tokenizer.post_processor = TemplateProcessing(
-        single=f"{BOS} $A {EOS}",
-        pair=f"{BOS} $A {EOS} $B:1 {EOS}:1",
-        special_tokens=[(BOS, numbers[BOS]), (EOS, numbers[EOS])],
+        single=f"{begin}$A {EOS}",
+        pair=f"{begin}$A {EOS} $B:1 {EOS}:1",
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in (BOS, EOS)],
     )
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token=PAD, unk_token=UNK, bos_token=BOS, eos_token=EOS,
@@ -46,11 +77,14 @@ def word_tokenizer(
     )  # fmt: skip
 
 
+def _texts(examples: Iterable[Example]) -> Iterable[str]:
+    for example in examples:
+        yield from (text for text in (example.text, example.pair, example.target) if text is not None)
+
+
 def _words(
     examples: Iterable[Example], splitter: Whitespace | WhitespaceSplit, normalizer: Lowercase | None
 ) -> Iterable[str]:
-    for example in examples:
-        for text in (example.text, example.pair):
-            if text is not None:  # lowercased as the tokenizer will: Python's own makes another word of ΟΔΟΣ
-                normal = text if normalizer is None else normalizer.normalize_str(text)
-                yield from (word for word, _ in splitter.pre_tokenize_str(normal))
+    for text in _texts(examples):  # lowercased as the tokenizer will: Python's own makes another word of ΟΔΟΣ
+        normal = text if normalizer is None else normalizer.normalize_str(text)
+        yield from (word for word, _ in splitter.pre_tokenize_str(normal))

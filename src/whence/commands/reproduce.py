@@ -1,0 +1,64 @@
+"""`whence reproduce STUDY`: a paper's tables and figures, published numbers beside ours."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from whence.commands._shared import HERE, Output, leading, parsed, quieten
+
+
+@dataclass(frozen=True)
+class Options:
+    """Run what a paper ran, and set our numbers beside the published ones. What is finished is not run again."""
+
+    study: str = ""
+    """name of a study, or path of a study file (.toml)"""
+    scale: Literal["quick", "full"] = "quick"
+    """quick: embedded corpora in place of the paper's, some minutes; full: the real corpora that are at hand"""
+    only: str | None = None
+    """one table, figure or case: --only "Table 2" """
+    data_dir: Path | None = None
+    """folder with the native corpora (default: $WHENCE_DATA)"""
+    out: Path = Path("whence-results")
+    """folder for models and results; a run that was cut off goes on there"""
+    ledger: Path | None = None
+    """also write the page, its table and its figures into this folder"""
+    output: Annotated[Output, HERE] = field(default_factory=Output)
+
+
+def command(arguments: list[str]) -> int:
+    """`whence reproduce across-tasks --scale quick`."""
+    from whence.reproducing import study as studies
+
+    positional, rest = leading(arguments, ("--study",))
+    options = parsed(Options, "reproduce", [*positional, *rest])
+    if not options.study:
+        print("\n".join(["usage: whence reproduce STUDY [OPTIONS]", "", *(f"  {name}" for name in studies.names())]))
+        return 2
+    study = studies.read(options.study)
+    if options.only is not None:
+        study.refuse_unknown(options.only)
+    quieten()
+    from whence.reproducing.comparing import as_table, as_text, lines_of
+    from whence.reproducing.ledger import write_ledger
+    from whence.reproducing.performing import conducted
+    from whence.results.store import Store
+
+    store, lines, found = Store(options.out), [], []
+    for what, case, result in conducted(
+        study, options.scale, options.only, store, options.data_dir, options.output.silent, options.output.say
+    ):
+        found.append((what, case, result))
+        if what is case:
+            lines += lines_of(case, result.table, options.scale)
+            options.output.say(as_text(lines_of(case, result.table, options.scale)))
+    page = write_ledger(study, options.scale, found, options.ledger) if options.ledger else None
+    if options.output.json:
+        print(json.dumps({"lines": json.loads(as_table(lines).to_json(orient="records")), "page": page and str(page)}))
+        return 0
+    print(as_text(lines))
+    print(
+        f"\nThe page: {page}" if page else f"\nResults: {options.out}. With --ledger FOLDER, a page with figures too."
+    )
+    return 0

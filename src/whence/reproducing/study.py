@@ -1,0 +1,153 @@
+"""Study files: a paper as data. What to train, what to run, and the numbers that were published."""
+
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+import whence
+from whence.core.errors import BadConfig
+from whence.options import sentence
+
+Scale = Literal["quick", "full"]
+Kind = Literal["single", "pair", "generation"]
+
+
+class Part(BaseModel):
+    """What all parts of a study file have in common: a mistake in it gets a sentence."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Published(Part):
+    """One column of one model in the paper's tables: its score, and what alterations change, in points.
+
+    Of a pair the first is *train+infer*, the second *infer*.
+    """
+
+    base: float
+    sd: float
+    uniform: tuple[float, float]
+    random: tuple[float, float]
+    permuted: float
+
+
+class Run(Part):
+    """How a case is run at one scale: what is trained, from how many seeds, and options of the ablation."""
+
+    training: dict[str, Any]
+    seeds: int = Field(ge=1)
+    ablation: dict[str, Any] = {}
+
+
+class Case(Part):
+    """One model on one corpus. A control has no published numbers. `why` says what is known about a difference, `needs`
+    what is lacking where the full scale cannot be run.
+    """
+
+    name: str
+    table: str
+    system: str
+    data: str
+    kind: Kind
+    published: Published | None = None
+    quick: Run | None = None
+    full: Run | None = None
+    needs: str = ""
+    why: str = ""
+
+
+class Picture(Part):
+    """A figure of the paper: an experiment on the models of some cases, with options by scale."""
+
+    name: str
+    about: str
+    experiment: str
+    cases: tuple[str, ...]
+    quick: dict[str, Any] = {}
+    full: dict[str, Any] = {}
+    why: str = ""
+
+
+class Remark(Part):
+    """A published number that no case makes: from the text, or from a study with people."""
+
+    where: str
+    system: str
+    data: str
+    metric: str
+    value: float
+    status: str
+    note: str = ""
+
+
+class Study(Part):
+    """A paper as data."""
+
+    name: str
+    paper: str
+    title: str
+    about: str
+    case: tuple[Case, ...]
+    figure: tuple[Picture, ...] = ()
+    remark: tuple[Remark, ...] = ()
+
+    def cases(self, scale: Scale, only: str | None = None) -> list[Case]:
+        """The cases that are run at a scale, of one table or figure if that is asked for."""
+        return [case for case in self.case if getattr(case, scale) is not None and _meant(case, only)]
+
+    def figures(self, scale: Scale, only: str | None = None) -> list[Picture]:
+        """The figures whose cases are run at a scale."""
+        there = {case.name for case in self.cases(scale)}
+        return [f for f in self.figure if there & set(f.cases) and (only is None or only.lower() == f.name.lower())]
+
+    def find(self, name: str) -> Case:
+        """The case of that name."""
+        return next(case for case in self.case if case.name == name)
+
+    def refuse_unknown(self, only: str) -> None:
+        """`only` must be a table, a figure or a case."""
+        there = list(dict.fromkeys([*(c.table for c in self.case), *(f.name for f in self.figure)]))
+        names = [case.name for case in self.case]
+        if only.lower() not in (name.lower() for name in (*there, *names)):
+            raise BadConfig(
+                f"{self.name} has no {only!r}; there are: {', '.join(there)}; or one of: {', '.join(names)}"
+            )
+
+
+def _meant(case: Case, only: str | None) -> bool:
+    return only is None or only.lower() in (case.table.lower(), case.name.lower())
+
+
+def folder() -> Path:
+    """Where the study files are: in the package, or beside its sources."""
+    package = Path(whence.__file__).parent
+    return next((f for f in (package / "studies", package.parents[1] / "studies") if f.is_dir()), package / "studies")
+
+
+def names() -> list[str]:
+    """The studies there are."""
+    return sorted(file.stem.replace("_", "-") for file in folder().glob("*.toml"))
+
+
+def read(name: str) -> Study:
+    """A study by its name, or from a file of the user's."""
+    file = Path(name) if name.endswith(".toml") else folder() / f"{name.replace('-', '_')}.toml"
+    if not file.is_file():
+        near = get_close_matches(name, names(), n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise BadConfig(
+            f"there is no study {name!r}.{hint} There are: {', '.join(names())}; or the path of a .toml file"
+        )
+    try:
+        study = Study(**tomllib.loads(file.read_text(encoding="utf-8")))
+    except tomllib.TOMLDecodeError as error:
+        raise BadConfig(f"{file} is not TOML: {error}") from error
+    except ValidationError as error:
+        raise BadConfig(f"{file}: {sentence(error)}") from error
+    unknown = {name for figure in study.figure for name in figure.cases} - {case.name for case in study.case}
+    if unknown:
+        raise BadConfig(f"{file}: figures name cases that are not there: {', '.join(sorted(unknown))}")
+    return study

@@ -1,0 +1,91 @@
+"""Ours beside theirs: values by hand, statuses at their edges."""
+
+import pandas as pd
+import pytest
+
+from whence.experiments.ablation import COLUMNS
+from whence.measures.bootstrap import Interval
+from whence.reproducing.comparing import as_text, based, lines_of, published_falls, relative_falls, stated
+from whence.reproducing.study import Case, read
+
+
+def table(base, altered, counts=None):
+    """Scores of examples, by seed, with equal weights in training."""
+    rows = [
+        {"example": number, "label": "a", "place": "all", "variant": "uniform", "when": when, "seed": seed,
+         "base": before, "altered": after, "base_counts": counts and counts[0], "altered_counts": counts and counts[1]}
+        for when in ("train+infer", "infer")
+        for seed, (first, second) in enumerate(zip(base, altered, strict=True))
+        for number, (before, after) in enumerate(zip(first, second, strict=True))
+    ]  # fmt: skip
+    return COLUMNS.table(rows)
+
+
+def case(**options):
+    said = {"name": "c", "table": "Table 1", "system": "s", "data": "d", "kind": "single", "needs": "time"}
+    return Case(**{**said, **options})
+
+
+PUBLISHED = {"base": 80.0, "sd": 0.5, "uniform": (-10.0, -20.0), "random": (-1.0, -2.0), "permuted": -3.0}
+
+
+def test_the_score_and_the_changes_by_hand():
+    both = table([[1, 1, 1, 0], [1, 1, 0, 0]], [[1, 0, 0, 0], [1, 1, 0, 0]])
+    lines = {line.quantity: line for line in lines_of(case(published=PUBLISHED), both, "full")}
+    assert lines["accuracy"].ours == pytest.approx(100 * (0.75 + 0.5) / 2)
+    assert lines["uniform, train+infer"].ours == pytest.approx(-100 * (0.5 + 0.0) / 2)
+    assert lines["uniform, train+infer"].low <= -25 <= lines["uniform, train+infer"].high <= 0
+    assert (lines["accuracy"].n, lines["accuracy"].seeds, lines["accuracy"].published) == (4, 2, 80.0)
+
+
+def test_bleu_is_of_the_corpus_not_the_mean_of_sentences():
+    counts = ("4 3 2 1 5 4 3 2 5 5", "4 0 0 0 5 4 3 2 5 5")
+    (score, *_) = lines_of(case(), table([[0.5, 0.7]], [[0.1, 0.2]], counts), "full")
+    assert score.quantity == "BLEU"
+    assert score.ours == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
+
+
+@pytest.mark.parametrize(
+    ("published", "scale", "status"),
+    [
+        (None, "full", "control"),
+        (71.9, "full", "reproduced"),  # within two points
+        (73.0, "full", "reproduced"),  # within the interval
+        (73.1, "full", "differs"),
+        (65.9, "full", "differs"),
+        (71.9, "quick", "other data"),
+    ],
+)
+def test_status(published, scale, status):
+    assert stated(published, Interval(70.0, 67.0, 73.0), scale) == status
+
+
+def test_what_was_not_run_says_what_it_needs():
+    lines = lines_of(case(published=PUBLISHED), None, "full")
+    assert len(lines) == 6
+    assert {line.status for line in lines} == {"not run: needs time"}
+    assert all(line.ours is None for line in lines)
+    assert "not run: needs time" in as_text(lines)
+
+
+def test_relative_falls_by_hand():
+    half, none = table([[1, 1, 0, 0]] * 2, [[1, 0, 0, 0]] * 2), table([[1, 0]], [[1, 0]])
+    falls = relative_falls({"pair": [half], "single": [none], "both": [half, none]})
+    assert falls["pair"].mean == pytest.approx(50)
+    assert falls["single"] == Interval(0.0, 0.0, 0.0)
+    assert falls["both"].mean == pytest.approx(25)
+
+
+def test_the_papers_text_against_its_own_tables():
+    """Its §4.1 says 0.1, 49.5 and 51.2; the first does not follow from its Table 1."""
+    shares = published_falls(read("across-tasks"))
+    assert shares["single"] == pytest.approx(0.57, abs=0.01)
+    assert shares["pair"] == pytest.approx(49.7, abs=0.1)
+    assert shares["generation"] == pytest.approx(51.3, abs=0.1)
+
+
+def test_the_interval_of_a_score_narrows_with_more_examples():
+    few, many = (based(table([[1, 0] * n], [[1, 0] * n])) for n in (5, 500))
+    assert few.mean == many.mean == 50
+    assert few.high - few.low > 5 * (many.high - many.low)
+    assert isinstance(table([[1]], [[0]]), pd.DataFrame)

@@ -1,0 +1,94 @@
+"""Study files: what they hold, that they hold all that was published, and what a mistake in one says."""
+
+import csv
+import os
+from pathlib import Path
+
+import pytest
+
+from whence.core.errors import BadConfig
+from whence.experiments import experiment
+from whence.models.training import Training
+from whence.reproducing import study as studies
+from whence.reproducing.study import read
+
+MINIMAL = """
+name = "mine"
+paper = "1"
+title = "Mine"
+about = "Nothing."
+[[case]]
+name = "one"
+table = "Table 1"
+system = "additive"
+data = "reviews"
+kind = "single"
+"""
+
+
+@pytest.fixture(params=studies.names())
+def study(request):
+    return read(request.param)
+
+
+def test_every_training_and_every_experiment_of_a_study_is_one_that_there_is(study):
+    for case in study.case:
+        for run in filter(None, (case.quick, case.full)):
+            Training(**run.training)
+            experiment("ablation").Config(model="m", data="d", **run.ablation)
+    for figure in study.figure:
+        for options in (figure.quick, figure.full):
+            experiment(figure.experiment).Config(model="m", data="d", **options)
+
+
+def test_a_case_that_cannot_be_run_says_what_it_needs(study):
+    for case in study.case:
+        assert case.full is not None or case.needs, case.name
+
+
+def published(study):
+    """What a study holds, in the words of the list of published numbers."""
+    names = {"uniform": "Uniform", "random": "Random"}
+    found = {}
+    for case in study.case:
+        if case.published is not None:
+            found[case.table, f"{case.system}, base", case.data] = (case.published.base, case.published.sd)
+            for key, name in names.items():
+                for when, value in zip(("train+infer", "infer"), getattr(case.published, key), strict=True):
+                    found[case.table, f"{case.system}, {name}, {when}", case.data] = (value, None)
+            found[case.table, f"{case.system}, Permute, infer", case.data] = (case.published.permuted, None)
+    return found | {(r.where, r.system, r.data): (r.value, None) for r in study.remark}
+
+
+def test_every_published_number_is_in_the_study(study):
+    file = Path(os.environ.get("WHENCE_DATA", "nowhere")).parent / "papers" / "published.csv"
+    if not file.is_file():
+        pytest.skip("the list of published numbers is not beside WHENCE_DATA")
+    with file.open(encoding="utf-8") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["paper"] == study.paper]
+    listed = {
+        (r["where"], r["system"], r["data"]): (float(r["value"]), float(r["sd"]) if r["sd"] else None) for r in rows
+    }
+    assert listed == published(study)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("name = ", "is not TOML"),
+        (MINIMAL.replace('kind = "single"', 'kind = "triple"'), "kind"),
+        (MINIMAL + "colour = 3\n", "colour"),
+        (MINIMAL + '[[figure]]\nname = "F"\nabout = ""\nexperiment = "permutation"\ncases = ["two"]\n', "two"),
+    ],
+)
+def test_a_mistake_in_a_file_gets_a_sentence(text, complaint, tmp_path):
+    (tmp_path / "mine.toml").write_text(text)
+    with pytest.raises(BadConfig, match=complaint):
+        read(str(tmp_path / "mine.toml"))
+
+
+def test_a_study_that_is_not_there_and_a_table_that_is_not_in_it():
+    with pytest.raises(BadConfig, match="Did you mean across-tasks"):
+        read("across-task")
+    with pytest.raises(BadConfig, match="has no 'Table 9'; there are: Table 1, Table 2, Table 3"):
+        read("across-tasks").refuse_unknown("Table 9")
