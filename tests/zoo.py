@@ -10,6 +10,10 @@ from torch import nn
 from whence.models import (
     AdditiveConfig,
     AdditiveForSequenceClassification,
+    HierarchicalConfig,
+    HierarchicalForSequenceClassification,
+    RecurrentConfig,
+    RecurrentForConditionalGeneration,
     TransformerConfig,
     TransformerForConditionalGeneration,
     TransformerForSequenceClassification,
@@ -147,6 +151,15 @@ REFERENCE = [
     ours(f"additive-{attention}-pairs{'-bypass' * bypass}", AdditiveForSequenceClassification, AdditiveConfig,
          attention=attention, pairs=True, bypass=bypass, embedding_size=12, hidden_size=8, **TEXT)
     for attention, bypass in [("additive", False), ("dot", True)]
+] + [
+    ours("additive-pairs-conditional", AdditiveForSequenceClassification, AdditiveConfig, pairs=True, conditional=True,
+         embedding_size=12, hidden_size=8, **TEXT),
+    ours("hierarchical", HierarchicalForSequenceClassification, HierarchicalConfig, embedding_size=12, hidden_size=8,
+         attention_size=10, sentence_end_ids=[13, 14, 15, 30, 56, 73], **TEXT),  # 13 to 15 are . ! ? in tokenizing.py
+] + [
+    ours(f"recurrent-{attention}", RecurrentForConditionalGeneration, RecurrentConfig, attention=attention,
+         embedding_size=12, hidden_size=8, **TEXT)
+    for attention in ("additive", "dot")
 ] + [
     ours(f"transformer-{norm}-{positions}", TransformerForSequenceClassification, TransformerConfig,
          norm=norm, positions=positions, pool=pool, **OURS)

@@ -1,5 +1,7 @@
 """Partial recomputation gives what full forward passes give, by whichever way it goes."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch.testing import assert_close
@@ -8,6 +10,7 @@ import zoo
 from subjects import outputs, subject
 from whence import Replay, attending, from_logits, imposed, permuted, sites, uniform, without
 from whence.core.errors import CannotReplay, UnknownSite
+from whence.core.tape import Tape
 
 EVERY = [family.name for family in zoo.EVERY]
 LAST_LAYER_ROWS = ["bert", "roberta", "distilbert", "electra", "modernbert", "gpt2", "vit", "esm", "deit"]
@@ -29,7 +32,7 @@ def test_every_site_of_every_model_is_replayed_exactly(name):
         outputs(model, inputs)
     for site in sites(model):
         shuffle = permuted(0)
-        altered = [shuffle(tape.only(site)) for _ in range(3)]
+        altered = [Tape({site: [replace(c, weights=shuffle(c)) for c in tape[site]]}) for _ in range(3)]
         expected = full_passes(model, inputs, site, altered)
         with torch.no_grad():
             replay = Replay(model, site, inputs)

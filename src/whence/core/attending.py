@@ -173,7 +173,7 @@ def _described(model: nn.Module) -> dict[AttentionSite, tuple[Site, ...]]:
     for _, name, module in sorted(moments, key=lambda moment: moment[0]):
         stack = re.sub(r"\d+", "*", name)
         layers[stack] = layers.get(stack, -1) + 1
-        described[module] = (*described.get(module, ()), Site(name, layers[stack], module.kind))
+        described[module] = (*described.get(module, ()), Site(name, layers[stack], module.kind, module.keys))
     return described
 
 

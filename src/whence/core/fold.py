@@ -7,6 +7,7 @@ from dataclasses import replace
 from jaxtyping import Float
 from torch import Tensor
 
+from whence.core.attending import Rule, checked
 from whence.core.rows import Rows, cut
 from whence.core.site import AttentionSite, Call, Session, repeated
 
@@ -38,11 +39,12 @@ def as_queries(
 
 
 class Recorder:
-    """A session that keeps one call of a site, the `ordinal`-th, and says when it comes."""
+    """A session that keeps one call of a site, the `ordinal`-th, says when it comes, and counts all."""
 
     def __init__(self, ordinal: int, reached: Callable[[], None]) -> None:
-        self.countdown, self.reached = ordinal, reached
+        self.ordinal, self.reached = ordinal, reached
         self.call: Call | None = None
+        self.count = 0
 
     def streams(self, site: AttentionSite) -> bool:
         """Content with heads one by one: no, the call is kept whole."""
@@ -54,10 +56,10 @@ class Recorder:
 
     def watch(self, site: AttentionSite, call: Call) -> None:
         """Keep the call when its turn comes."""
-        if self.countdown == 0:
+        if self.count == self.ordinal:
             self.call = call
             self.reached()
-        self.countdown -= 1
+        self.count += 1
 
 
 class Once:
@@ -74,6 +76,36 @@ class Once:
         """Give the weights away."""
         weights, self.weights = self.weights, None
         return call if weights is None else replace(call, weights=weights, scores=None)
+
+    def watch(self, site: AttentionSite, call: Call) -> None:
+        """Nothing to see."""
+
+
+class EachStep:
+    """A session that alters every step of a site, a call in `period`, as `like` describes it: what `attending` does,
+    in so many copies of the batch.
+    """
+
+    def __init__(self, rule: Rule, like: Call, copies: int, ordinal: int, period: int) -> None:
+        self.rule, self.like, self.copies = rule, like, copies
+        self.ordinal, self.period = ordinal, period
+        self.count = 0
+        self.on_graph = False
+
+    def streams(self, site: AttentionSite) -> bool:
+        """Content with heads one by one: no, the rule sees whole calls."""
+        return False
+
+    def override(self, site: AttentionSite, call: Call) -> Call:
+        """What the rule makes of this step."""
+        step, ordinal = divmod(self.count, self.period)
+        self.count += 1
+        if ordinal != self.ordinal:
+            return call
+        call = replace(call, site=self.like.site, step=step, copies=self.copies)
+        weights = checked(self.rule, call)
+        self.on_graph = self.on_graph or weights.requires_grad
+        return replace(call, weights=weights, scores=None)
 
     def watch(self, site: AttentionSite, call: Call) -> None:
         """Nothing to see."""

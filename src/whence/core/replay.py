@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from whence.core.attending import Rule, checked, site_module
 from whence.core.errors import CannotReplay
-from whence.core.fold import Once, Recorder, as_queries, entered, in_copies, only_rows
+from whence.core.fold import EachStep, Once, Recorder, as_queries, entered, in_copies, only_rows
 from whence.core.overrides import uniform
 from whence.core.prefix import Pass, answering, replaced_forwards
 from whence.core.rows import Rows, cut, filled_in, last_layer_around, rows_read, same_number
@@ -34,6 +34,8 @@ class Replay:
     contraction. `rows`: through the last layer's read-out rows only. `context`: the new weights are mixed with the
     recorded values, and the rest of the model sees K copies of the batch. `batch`: the same, but the site's scores are
     computed again. `full`: the whole model sees K copies. The quickest that reproduces the recorded output is taken.
+    Where one pass calls the site at each of its `steps` (a recurrent decoder), every step is altered, as it would be in
+    `attending`; then the ways are `batch` and `full`.
     """
 
     def __init__(
@@ -47,8 +49,8 @@ class Replay:
     ) -> None:
         self.model, self.inputs, self.budget = model, dict(inputs), budget
         self.read = read or _logits
-        self.site, self.described, ordinal = site_module(model, site)
-        self.call, self.passed, self.output = self._record(ordinal)
+        self.site, self.described, self.ordinal = site_module(model, site)
+        self.call, self.passed, self.output, self.steps = self._record()
         self.batch, _, self.n_query, _ = self.call.weights.shape
         self.layer: nn.Module | None = None
         self.rows: Rows | None = None
@@ -65,20 +67,21 @@ class Replay:
         sizes = [min(chunk, times - done) for done in range(0, times, chunk)]
         return torch.cat([self._run(self.way, override, size) for size in sizes])
 
-    def _record(self, ordinal: int) -> tuple[Call, Pass, Tensor]:
+    def _record(self) -> tuple[Call, Pass, Tensor, int]:
         passed = Pass(self.model)
-        recorder = Recorder(ordinal, passed.reach)
+        recorder = Recorder(self.ordinal, passed.reach)
         with torch.no_grad(), passed.followed(), entered(self.site, recorder):
             output = self.read(self.model(**self.inputs))
         if recorder.call is None:
             raise CannotReplay(f"the forward pass never reached site {self.described.name!r}; nothing to re-run")
-        return replace(recorder.call, site=self.described), passed, output
+        return replace(recorder.call, site=self.described), passed, output, -(-recorder.count // self.site.calls)
 
     def _quickest_way(self) -> Way:
+        once = self.steps == 1
         possible: dict[Way, bool] = {
-            "queries": self.site.terminal,
-            "rows": self.call.mix is not None,
-            "context": self.call.mix is not None,
+            "queries": self.site.terminal and once,
+            "rows": self.call.mix is not None and once,
+            "context": self.call.mix is not None and once,
             "batch": True,
             "full": True,
         }
@@ -131,6 +134,8 @@ class Replay:
         return self.rows is not None
 
     def _run(self, way: Way, override: Rule, copies: int) -> Tensor:
+        if self.steps > 1:
+            return self._run_steps(way, override, copies)
         call = self.call
         if way == "rows" and self.rows is not None:
             call = only_rows(call, self.rows)
@@ -142,6 +147,14 @@ class Replay:
         if way == "queries":
             return output.unflatten(0, (self.batch, copies)).transpose(0, 1)
         return output.unflatten(0, (copies, self.batch))
+
+    def _run_steps(self, way: Way, override: Rule, copies: int) -> Tensor:
+        """Every step altered as it comes: what a step does depends on how those before it were altered."""
+        each = EachStep(override, self.call, copies, self.ordinal, self.site.calls)
+        finished = [] if way == "full" else self.passed.finished
+        with answering(finished, lambda _, output: self._copied(output, copies, real=True)), entered(self.site, each):
+            output = self.read(self.model(**self._copied(self.inputs, copies, real=True)))
+        return (output if each.on_graph else output.detach()).unflatten(0, (copies, self.batch))
 
     @contextmanager
     def _altered(self, way: Way, weights: Tensor, copies: int) -> Iterator[None]:
@@ -208,7 +221,7 @@ class Replay:
         """About what one alteration takes: its weights, some times over, and what a layer after it holds at a time."""
         outputs = [leaf for _, output in self.passed.finished for leaf in tree_leaves(output)]
         largest = max((leaf.numel() for leaf in outputs if isinstance(leaf, Tensor)), default=0)
-        weights, way = self.call.weights.numel(), getattr(self, "way", "context")
+        weights, way = self.call.weights.numel() * self.steps, getattr(self, "way", "context")
         if way == "rows" and self.rows is not None:
             weights = weights * self.rows.shape[1] // self.n_query
         held = {"queries": 0, "rows": 3}.get(way, 12)

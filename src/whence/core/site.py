@@ -16,17 +16,20 @@ from torch import Tensor, nn
 from whence.core.errors import CannotAttend
 
 Kind = Literal["self", "causal", "cross", "pool"]
+Keys = Literal["tokens", "parts"]
 
 
 @dataclass(frozen=True)
 class Site:
     """Where a call took place: `name` is the site's path in the model (`path#k` for the k-th call of a shared module),
-    `layer` its place in execution order among the sites of its stack.
+    `layer` its place in execution order among the sites of its stack. `keys` says what is attended: the `tokens` of a
+    text in their order, or `parts` of it, laid out otherwise (the words of each sentence; the sentences).
     """
 
     name: str
     layer: int
     kind: Kind
+    keys: Keys = "tokens"
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,14 +105,16 @@ class AttentionSite(nn.Module):
     """Where a model turns scores into attention weights: the one place to watch or replace them.
 
     `kind` says what attends to what: `self`, `causal`, `cross`, or `pool` (one query reads a whole text). A site is
-    `terminal` when nothing after it mixes its queries, so that many alterations can travel as many queries.
+    `terminal` when nothing after it mixes its queries, so that many alterations can travel as many queries. `keys` says
+    whether those are the `tokens` of a text in their order, which a mask of tokens fits, or `parts` of it.
     `calls` is how often one forward pass of the model calls it (a layer shared over depth: more than once), and
     `order` when, where that is known; otherwise sites are taken to run in the order of `named_modules`.
     """
 
-    def __init__(self, kind: Kind = "self", terminal: bool = False) -> None:
+    def __init__(self, kind: Kind = "self", terminal: bool = False, keys: Keys = "tokens") -> None:
         super().__init__()
         self.kind: Kind = kind
+        self.keys: Keys = keys
         self.terminal = terminal
         self.calls = 1
         self.order: tuple[int, ...] = ()

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+import torch
+
 from whence.core.errors import UnknownSite
 from whence.core.site import Call, Kind
 
@@ -42,6 +44,29 @@ class Tape(Mapping[str, list[Call]]):
             raise ValueError(f"expected one call at {site!r}, there are {len(calls)}: {counts}; name the site, or take"
                              " a call from the list tape[site]")  # fmt: skip
         return calls[0]
+
+    def joined(self, site: str = "*") -> Call:
+        """All calls of the one site that matches, joined along the query axis: a decoder that calls its site once a
+        step, say, as if it had asked all its queries at once. Values are those of the first call.
+        """
+        (name, calls), *others = self.select(site).items()
+        if others:
+            raise ValueError(f"one site is wanted, {site!r} matches {', '.join([name, *dict(others)])}")
+        first = calls[0]
+        if len(calls) == 1:
+            return first
+        shapes = {(*call.weights.shape[:2], call.weights.shape[3], call.sinks, call.heads) for call in calls}
+        if len(shapes) > 1:
+            raise ValueError(f"the {len(calls)} calls of {name!r} differ in batch, heads or keys and cannot be joined;"
+                             " take them from the list tape[site]")  # fmt: skip
+        masks = [call.mask.expand(-1, -1, call.weights.shape[2], -1) for call in calls]
+        scores = [call.scores for call in calls if call.scores is not None]
+        return replace(
+            first,
+            weights=torch.cat([call.weights for call in calls], dim=2),
+            mask=torch.cat(masks, dim=2),
+            scores=torch.cat(scores, dim=2) if len(scores) == len(calls) else None,
+        )
 
     def select(
         self,

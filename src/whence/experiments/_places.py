@@ -77,5 +77,8 @@ def alteration(name: str, generator: Any) -> "Override":
 
 
 def _keys_are_tokens(subject: "Subject", site: str) -> bool:
-    """Whether a site's keys are the tokens of the input text: not so where a translator looks at its own output."""
-    return not (subject.task.name == "seq2seq" and subject.sites[site].kind == "causal")
+    """Whether a site's keys are the tokens of the input text: not so where a translator looks at its own output, or
+    where sentences are attended.
+    """
+    described = subject.sites[site]
+    return described.keys == "tokens" and not (subject.task.name == "seq2seq" and described.kind == "causal")

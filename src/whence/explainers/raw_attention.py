@@ -1,7 +1,11 @@
 """Raw attention: the weights themselves, of one layer or their mean. What attention maps show.
 
-With many layers and heads the weights must be reduced, and the choice matters (paper 004): it is always stated.
+With many layers and heads the weights must be reduced, and the choice matters (paper 004): it is always stated. A model
+that attends to parts of the text (words of a sentence, then sentences) says itself how much of each token that makes,
+by a method `token_weights`; this is then its only layer.
 """
+
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -9,7 +13,7 @@ from torch import Tensor
 
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
-from whence.core.site import Call
+from whence.core.site import Call, Site
 from whence.core.tape import Tape
 from whence.explainers._attribution import Attribution, attribution
 from whence.models.batch import Batch
@@ -33,28 +37,44 @@ def explain(
 
     `layer`: `last`, `mean`, or a number. `heads`: `mean`, `max`, or a number. `row`: the pooling attention's only
     query; else the `first` token ([CLS]), the `last`, the one that is `answer`ed, or the `mean` of all. `auto` takes
-    what the model's answer is read from.
+    what the model's answer is read from. A decoder that attends once a step asks one query a step.
     """
     for option, value, there in (("layer", layer, LAYERS), ("heads", heads, HEADS), ("row", row, ROWS)):
         if isinstance(value, str) and value not in there:
             raise BadConfig(
                 f"no {option} {value!r}; there are: {', '.join(there)}{', or a number' * (option != 'row')}"
             )
-    sites = _readable(subject)
-    chosen = sites if layer == "mean" else [sites[-1] if isinstance(layer, str) else _numbered(sites, layer)]
-    tape = Tape()
-    with attending(subject.model, watch=dict.fromkeys(chosen, tape)):
-        subject.model(**batch.inputs)
-    calls = [tape.only(name) for name in chosen]
+    layers = _layers(subject)
+    chosen = layers if layer == "mean" else [layers[-1] if isinstance(layer, str) else _numbered(layers, layer)]
+    calls = _calls(subject, batch, chosen)
     row = _automatic(subject, batch, calls[0], row)
     per_layer = torch.stack([_one_row(_over_heads(call, heads, batch), batch, target, row) for call in calls])
-    how = f"layer: {layer if len(sites) > 1 else 'the only one'}, heads: {heads}, from: {row}"
+    only = "the only one" if chosen[0] in subject.sites else chosen[0]
+    how = f"layer: {layer if len(layers) > 1 else only}, heads: {heads}, from: {row}"
     return attribution(per_layer.mean(0), batch, "raw_attention", how)
 
 
-def _readable(subject: Subject) -> list[str]:
-    """The sites whose keys are the tokens of the input: of a translator those that look across, else all."""
+def _calls(subject: Subject, batch: Batch, layers: list[str]) -> list[Call]:
+    """What the layers did in one pass."""
+    whole = not set(layers) <= set(subject.sites)
+    tape = Tape()
+    with attending(subject.model, watch=tape if whole else dict.fromkeys(layers, tape)):
+        subject.model(**batch.inputs)
+    if not whole:
+        return [tape.joined(name) for name in layers]
+    made: Any = subject.model
+    weights = made.token_weights(tape, **batch.inputs)[:, None, None]  # [batch 1 1 token]
+    mask = batch.mask.to(weights.device)[:, None, None]
+    return [Call(Site(layers[0], 0, "pool"), weights, mask, None, None, 0, (0,), 1)]
+
+
+def _layers(subject: Subject) -> list[str]:
+    """The sites whose keys are the tokens of the input: of a translator those that look across, else all; or the one
+    thing that a model makes of them.
+    """
     sites = subject.sites
+    if hasattr(subject.model, "token_weights"):
+        return [str(subject.model.token_weights_are)]
     if not subject.model.config.is_encoder_decoder:
         return list(sites)
     return [name for name, site in sites.items() if site.kind == "cross"] or list(sites)

@@ -4,6 +4,8 @@ Importing this room makes the reference models known to transformers' Auto class
 """
 
 from whence.models.additive import AdditiveConfig, AdditiveForSequenceClassification
+from whence.models.hierarchical import HierarchicalConfig, HierarchicalForSequenceClassification
+from whence.models.recurrent import RecurrentConfig, RecurrentForConditionalGeneration
 from whence.models.transformer import (
     TransformerConfig,
     TransformerForConditionalGeneration,
@@ -13,6 +15,10 @@ from whence.models.transformer import (
 __all__ = [
     "AdditiveConfig",
     "AdditiveForSequenceClassification",
+    "HierarchicalConfig",
+    "HierarchicalForSequenceClassification",
+    "RecurrentConfig",
+    "RecurrentForConditionalGeneration",
     "TransformerConfig",
     "TransformerForConditionalGeneration",
     "TransformerForSequenceClassification",

@@ -3,7 +3,8 @@
     x = embed(tokens) · h = encode(x) · α = softmax(score(h)) over the tokens · ŷ = W Σ α h
 
 The only road from the text to the prediction leads through the attention. With `pairs`, a second text (a question, a
-hypothesis) is read by an encoder of its own and asks: score(h, q), paper 003, Eq. 2. Sizes are those of Jain &
+hypothesis) is read by an encoder of its own and asks: score(h, q), paper 003, Eq. 2. With `conditional`, that encoder
+goes on from where the first text's ended (Rocktäschel et al. 2016; paper 003, Eq. 3). Sizes are those of Jain &
 Wallace's code.
 """
 
@@ -12,13 +13,13 @@ from typing import Any, Literal, no_type_check
 
 import torch
 from huggingface_hub.dataclasses import strict
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from whence.core.site import AttentionSite
-from whence.models.encoders import ENCODERS
+from whence.models.encoders import ENCODERS, LSTMEncoder, real_tokens, specials, to_the_front, whole
 
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
@@ -26,7 +27,8 @@ from whence.models.encoders import ENCODERS
 class AdditiveConfig(PreTrainedConfig):
     """`hidden_size` is per direction of the LSTM. The first and last token of a text (`bos`, `eos`) get no attention
     unless `attend_specials`. With `pairs` the second text asks; with `bypass` it also goes straight to the decoder, as
-    in Jain & Wallace's question answering (in paper 003 the decoder sees the attended text alone).
+    in Jain & Wallace's question answering (in paper 003 the decoder sees the attended text alone). With `conditional`
+    the second text's LSTM starts from the first text's last state, hidden and cell of each direction.
     """
 
     model_type = "whence-additive"
@@ -38,6 +40,7 @@ class AdditiveConfig(PreTrainedConfig):
     attention: Literal["additive", "dot"] = "additive"
     pairs: bool = False
     bypass: bool = False
+    conditional: bool = False
     attend_specials: bool = False
     pad_token_id: int | None = 0
     bos_token_id: int | None = None
@@ -45,11 +48,14 @@ class AdditiveConfig(PreTrainedConfig):
 
 
 class AdditiveScore(nn.Module):
-    """vᵀ tanh(W h + b) (Bahdanau et al. 2015; 003 Eq. 1), with a question vᵀ tanh(W₁ h + b + W₂ q) (003 Eq. 2)."""
+    """vᵀ tanh(W h + b) (Bahdanau et al. 2015; 003 Eq. 1), with a question vᵀ tanh(W₁ h + b + W₂ q) (003 Eq. 2).
 
-    def __init__(self, width: int, pairs: bool) -> None:
+    Differs from the paper: Eq. 2 has no b, Jain & Wallace's code has. Without `bias` there is none (003 Eq. 3).
+    """
+
+    def __init__(self, width: int, pairs: bool, bias: bool = True) -> None:
         super().__init__()
-        self.project = nn.Linear(width, width // 2)
+        self.project = nn.Linear(width, width // 2, bias=bias)
         self.ask = nn.Linear(width, width // 2, bias=False) if pairs else None
         self.v = nn.Linear(width // 2, 1, bias=False)
 
@@ -63,11 +69,11 @@ class AdditiveScore(nn.Module):
 
 
 class DotScore(nn.Module):
-    """vᵀ h / √width (the scaled dot product with a learned query), with a question (W q)ᵀ h / √width."""
+    """vᵀ h / √width (the scaled dot product with a learned query), with a question (W q + b)ᵀ h / √width."""
 
-    def __init__(self, width: int, pairs: bool) -> None:
+    def __init__(self, width: int, pairs: bool, bias: bool = True) -> None:
         super().__init__()
-        self.query = nn.Linear(width, width) if pairs else nn.Linear(width, 1, bias=False)
+        self.query = nn.Linear(width, width, bias=bias) if pairs else nn.Linear(width, 1, bias=False)
 
     def forward(
         self, hidden: Float[Tensor, "batch token width"], question: Float[Tensor, "batch width"] | None = None
@@ -112,11 +118,15 @@ class AdditiveForSequenceClassification(PreTrainedModel):
         super().__init__(config)
         if config.bypass and not config.pairs:
             raise ValueError("bypass=True lets the decoder see the second text; that needs pairs=True")
+        if config.conditional and not (config.pairs and config.encoder == "lstm"):
+            raise ValueError(
+                "conditional=True hands one text's state to the other's; that needs pairs=True and an lstm"
+            )
         encoder = ENCODERS[config.encoder]
         self.embeddings = nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
         self.encoder = encoder(config.embedding_size, config.hidden_size)
         self.question = encoder(config.embedding_size, config.hidden_size) if config.pairs else None
-        self.score = SCORES[config.attention](self.encoder.width, config.pairs)
+        self.score = SCORES[config.attention](self.encoder.width, config.pairs, bias=not config.conditional)
         self.attention = AttentionSite(kind="pool", terminal=True)
         self.decoder = Decoder(self.encoder.width, config.num_labels or 2, config.bypass)
         self.post_init()
@@ -131,40 +141,38 @@ class AdditiveForSequenceClassification(PreTrainedModel):
         **kwargs: Any,
     ) -> SequenceClassifierOutput:
         """`attention_mask` is 1 for tokens and 0 for padding, which must stand at the end of a text."""
-        mask = self._tokens(input_ids, attention_mask)
+        mask = real_tokens(input_ids, attention_mask, self.config)
         x = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
-        text, question = mask, None
-        if self.question is not None:
-            text, asked = self._texts(mask, token_type_ids)
-            _, question = self.question(*to_the_front(x, asked))  # [batch width]
-        hidden, _ = self.encoder(x, text)  # [batch token width]
+        text, asked = self._texts(mask, token_type_ids)
+        hidden, question = self._read(x, text, asked)  # [batch token width], [batch width]
         scores = self.score(hidden, question)[:, None, None, :]  # [batch 1 1 token]
         values = hidden[:, None]  # [batch 1 token width]
-        weights = self.attention(scores, self._attendable(input_ids, text)[:, None, None, :], values)
+        attendable = text if self.config.attend_specials else text & ~specials(input_ids, self.config)
+        weights = self.attention(scores, attendable[:, None, None, :], values)
         context = (weights @ values).flatten(0, 2)  # [batch width]: a query is a text
         logits = self.decoder(context, question)  # [batch class]
         loss = None if labels is None else self.loss_function(labels, logits, self.config)
         return SequenceClassifierOutput(loss=loss, logits=logits)
 
-    def _tokens(self, input_ids: Tensor, attention_mask: Tensor | None) -> Bool[Tensor, "batch token"]:
-        pad = -1 if self.config.pad_token_id is None else self.config.pad_token_id
-        mask = input_ids != pad if attention_mask is None else attention_mask.bool()
-        if bool((mask[:, 1:] & ~mask[:, :-1]).any()):
-            raise ValueError("padding must stand at the end of each text; this batch has padding before a token")
-        return mask
-
-    def _texts(self, mask: Tensor, token_type_ids: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Which tokens are the first text's, and which the second's."""
+    def _texts(self, mask: Tensor, token_type_ids: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Which tokens are the first text's, and which the second's, where pairs are read."""
+        if self.question is None:
+            return mask, None
         second = torch.zeros_like(mask) if token_type_ids is None else token_type_ids.bool() & mask
         if not bool(second.any(1).all()):
             raise ValueError("this model reads pairs; expected token_type_ids that are 1 for a second text")
         return mask & ~second, second
 
-    def _attendable(self, input_ids: Tensor, mask: Tensor) -> Bool[Tensor, "batch token"]:
-        specials = [i for i in (self.config.bos_token_id, self.config.eos_token_id) if i is not None]
-        if self.config.attend_specials or not specials:
-            return mask
-        return mask & ~torch.isin(input_ids, torch.tensor(specials, device=input_ids.device))
+    def _read(self, x: Tensor, text: Tensor, asked: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """The hidden states of the first text, and what the second asks."""
+        if self.question is None or asked is None:
+            return self.encoder(x, text)[0], None
+        second = to_the_front(x, asked)
+        if self.config.conditional and isinstance(self.encoder, LSTMEncoder) and isinstance(self.question, LSTMEncoder):
+            hidden, state = self.encoder.read(x, text)
+            _, (last, _) = self.question.read(*second, start=state)
+            return hidden, whole(last)
+        return self.encoder(x, text)[0], self.question(*second)[1]
 
     def get_input_embeddings(self) -> nn.Module:
         """The word vectors."""
@@ -179,14 +187,6 @@ class AdditiveForSequenceClassification(PreTrainedModel):
         reset = getattr(module, "reset_parameters", None)
         if reset is not None:  # torch's own beginnings, as in the authors' code
             reset()
-
-
-def to_the_front(
-    x: Float[Tensor, "batch token embedding"], mask: Bool[Tensor, "batch token"]
-) -> tuple[Float[Tensor, "batch picked embedding"], Bool[Tensor, "batch picked"]]:
-    """The tokens that a mask picks, moved to the front of each row, in their order."""
-    order = (~mask).to(torch.uint8).argsort(dim=1, stable=True)[:, : int(mask.sum(1).max())]  # [batch picked]
-    return x.gather(1, order[..., None].expand(-1, -1, x.shape[-1])), mask.gather(1, order)
 
 
 AutoConfig.register(AdditiveConfig.model_type, AdditiveConfig)

@@ -2,30 +2,95 @@
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+from transformers import PreTrainedConfig
 
 Hidden = Float[Tensor, "batch token width"]
 Vectors = Float[Tensor, "batch token embedding"]
 Tokens = Bool[Tensor, "batch token"]  # True for tokens, False for padding, which stands at the end
 Whole = Float[Tensor, "batch width"]  # one vector for the whole text
+State = tuple[Float[Tensor, "layers batch hidden"], Float[Tensor, "layers batch hidden"]]  # hidden and cell
+
+
+def real_tokens(
+    input_ids: Int[Tensor, "batch token"], attention_mask: Int[Tensor, "batch token"] | None, config: PreTrainedConfig
+) -> Tokens:
+    """True for tokens, False for padding; an error where padding stands before a token."""
+    pad = -1 if config.pad_token_id is None else config.pad_token_id
+    mask = input_ids != pad if attention_mask is None else attention_mask.bool()
+    return padded_at_the_end(mask)
+
+
+def padded_at_the_end(mask: Tokens) -> Tokens:
+    """The same mask, if padding stands at the end of each text."""
+    if bool((mask[:, 1:] & ~mask[:, :-1]).any()):
+        raise ValueError("padding must stand at the end of each text; this batch has padding before a token")
+    return mask
+
+
+def specials(input_ids: Int[Tensor, "batch token"], config: PreTrainedConfig) -> Tokens:
+    """True for the tokens that begin and end a text."""
+    ids = [number for number in (config.bos_token_id, config.eos_token_id) if number is not None]
+    return torch.isin(input_ids, torch.tensor(ids, dtype=input_ids.dtype, device=input_ids.device))
+
+
+def to_the_front(
+    x: Float[Tensor, "batch token embedding"], mask: Bool[Tensor, "batch token"]
+) -> tuple[Float[Tensor, "batch picked embedding"], Bool[Tensor, "batch picked"]]:
+    """The tokens that a mask picks, moved to the front of each row, in their order."""
+    order = (~mask).to(torch.uint8).argsort(dim=1, stable=True)[:, : int(mask.sum(1).max())]  # [batch picked]
+    return x.gather(1, order[..., None].expand(-1, -1, x.shape[-1])), mask.gather(1, order)
 
 
 class LSTMEncoder(nn.Module):
-    """One bidirectional LSTM layer. The whole text is the last state of each direction."""
+    """A bidirectional LSTM. The whole text is the last state of each direction (of the top layer)."""
 
-    def __init__(self, embedding_size: int, hidden_size: int) -> None:
+    def __init__(self, embedding_size: int, hidden_size: int, layers: int = 1, dropout: float = 0.0) -> None:
         super().__init__()
-        self.lstm = nn.LSTM(embedding_size, hidden_size, bidirectional=True, batch_first=True)
+        between = dropout if layers > 1 else 0.0
+        self.lstm = nn.LSTM(embedding_size, hidden_size, layers, bidirectional=True, batch_first=True, dropout=between)
         self.width = 2 * hidden_size
 
     def forward(self, x: Vectors, mask: Tokens) -> tuple[Hidden, Whole]:
-        lengths = mask.sum(1).clamp_min(1).cpu()
-        packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-        states, (last, _) = self.lstm(packed)
-        hidden, _ = pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])
-        return hidden, last.transpose(0, 1).flatten(1)
+        hidden, (last, _) = self.read(x, mask)
+        return hidden, whole(last)
+
+    def read(self, x: Vectors, mask: Tokens, start: State | None = None) -> tuple[Hidden, State]:
+        """The hidden states and the last state of every layer and direction; `start` is the state to begin with."""
+        states, last = self.lstm(packed(x, mask), start)
+        return unpacked(states, x), last
+
+
+class GRUEncoder(nn.Module):
+    """One bidirectional GRU layer. The whole text is the last state of each direction."""
+
+    def __init__(self, embedding_size: int, hidden_size: int) -> None:
+        super().__init__()
+        self.gru = nn.GRU(embedding_size, hidden_size, bidirectional=True, batch_first=True)
+        self.width = 2 * hidden_size
+
+    def forward(self, x: Vectors, mask: Tokens) -> tuple[Hidden, Whole]:
+        states, last = self.gru(packed(x, mask))
+        return unpacked(states, x), whole(last)
+
+
+def packed(x: Vectors, mask: Tokens) -> PackedSequence:
+    """The texts without their padding, so that each is read backwards from its own end."""
+    lengths = mask.sum(1).clamp_min(1).cpu()
+    return pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+
+
+def unpacked(states: PackedSequence, x: Vectors) -> Hidden:
+    """The hidden states in the places of the tokens; zero at padding."""
+    hidden, _ = pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])
+    return hidden
+
+
+def whole(last: Float[Tensor, "layers batch hidden"]) -> Whole:
+    """The last states of the top layer's two directions side by side."""
+    return last[-2:].transpose(0, 1).flatten(1)
 
 
 class CNNEncoder(nn.Module):

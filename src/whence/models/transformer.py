@@ -298,20 +298,21 @@ class TransformerForConditionalGeneration(TransformerModel, GenerationMixin):
         decoder_attention_mask: Int[Tensor, "batch target"] | None = None,
         encoder_outputs: BaseModelOutput | None = None,
         labels: Int[Tensor, "batch target"] | None = None,
+        logits_to_keep: int = 0,
         **kwargs: Any,
     ) -> Seq2SeqLMOutput:
-        """Teacher-forced logits; with `labels` (-100 for padding) also the loss, the decoder being given the labels
-        shifted by one.
+        """Teacher-forced logits, of the last `logits_to_keep` tokens or of all (0); with `labels` (-100 for padding)
+        also the loss, the decoder being given the labels shifted by one.
         """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(input_ids, attention_mask)
         if decoder_input_ids is None and labels is not None:
-            decoder_input_ids = self._shifted(labels)
+            decoder_input_ids = shifted(labels, self.config)
         if decoder_input_ids is None:
             raise ValueError("expected decoder_input_ids or labels, came neither")
         source = encoder_outputs[0]
         hidden = self.decoder(decoder_input_ids, decoder_attention_mask, source, attention_mask)
-        logits = self.lm_head(hidden)  # [batch target vocabulary]
+        logits = self.lm_head(hidden[:, -logits_to_keep:])  # [batch kept vocabulary]
         loss: Any = None if labels is None else F.cross_entropy(logits.flatten(0, 1), labels.flatten())
         return Seq2SeqLMOutput(loss=loss, logits=logits, encoder_last_hidden_state=source)
 
@@ -319,9 +320,11 @@ class TransformerForConditionalGeneration(TransformerModel, GenerationMixin):
         """Not offered: source and target have word vectors of their own."""
         raise NotImplementedError("make a new model with another vocab_size; source and target words are separate here")
 
-    def _shifted(self, labels: Int[Tensor, "batch target"]) -> Int[Tensor, "batch target"]:
-        pad, start = self.config.pad_token_id or 0, self.config.decoder_start_token_id
-        return F.pad(labels, (1, 0), value=start)[:, :-1].masked_fill(F.pad(labels, (1, 0))[:, :-1] == -100, pad)
+
+def shifted(labels: Int[Tensor, "batch target"], config: Any) -> Int[Tensor, "batch target"]:
+    """What a decoder is given so that it predicts these labels: each the one before, and the start first."""
+    pad, start = config.pad_token_id or 0, config.decoder_start_token_id
+    return F.pad(labels, (1, 0), value=start)[:, :-1].masked_fill(F.pad(labels, (1, 0))[:, :-1] == -100, pad)
 
 
 AutoConfig.register(TransformerConfig.model_type, TransformerConfig)
