@@ -11,8 +11,10 @@ from whence.core.rows import Rows, cut
 from whence.core.site import AttentionSite, Call, Session, repeated
 
 
-def in_copies(call: Call, copies: int) -> Call:
-    """The call of a batch that stands `copies` times, one after another; without the values, which are large."""
+def in_copies(call: Call, copies: int, first: int = 0) -> Call:
+    """The call of a batch that stands `copies` times, one after another, counted from `first`; without the values,
+    which are large.
+    """
     return replace(
         call,
         weights=repeated(call.weights, copies),
@@ -20,6 +22,7 @@ def in_copies(call: Call, copies: int) -> Call:
         scores=None if call.scores is None else repeated(call.scores, copies),
         values=None,
         copies=copies,
+        first_copy=first,
     )
 
 

@@ -57,13 +57,14 @@ class Replay:
     def __call__(self, override: Rule, times: int = 1) -> Tensor:
         """The model's outputs under an override, applied `times` times: [times batch ...].
 
-        They are on the graph if the override's weights are (`from_logits` of a parameter, say).
+        They are on the graph if the override's weights are (`from_logits` of a parameter, say). Keys that differ from
+        one time to the next are given as truth values [times batch key]: `replay(without(keys), times=len(keys))`.
         """
         if times < 1:
             raise ValueError(f"times must be 1 or more, it is {times}")
         chunk = max(1, self.budget // self._bytes_each())
-        sizes = [min(chunk, times - done) for done in range(0, times, chunk)]
-        return torch.cat([self._run(self.way, override, size) for size in sizes])
+        firsts = range(0, times, chunk)
+        return torch.cat([self._run(self.way, override, min(chunk, times - first), first) for first in firsts])
 
     def _record(self, ordinal: int) -> tuple[Call, Pass, Tensor]:
         passed = Pass(self.model)
@@ -130,11 +131,11 @@ class Replay:
             self.rows = same_number(rows_read(self.passed.outputs[layer], after_layer, self.n_query, at_once))
         return self.rows is not None
 
-    def _run(self, way: Way, override: Rule, copies: int) -> Tensor:
+    def _run(self, way: Way, override: Rule, copies: int, first: int = 0) -> Tensor:
         call = self.call
         if way == "rows" and self.rows is not None:
             call = only_rows(call, self.rows)
-        call = in_copies(call, copies)
+        call = in_copies(call, copies, first)
         weights = checked(override, call)
         inputs = self.inputs if way == "queries" else self._copied(self.inputs, copies, real=True)
         with torch.set_grad_enabled(weights.requires_grad), self._altered(way, weights, copies):
