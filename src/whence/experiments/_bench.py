@@ -18,6 +18,7 @@ from whence.core.overrides import Override
 from whence.core.replay import Replay
 from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
+from whence.experiments._erasing import Erase, Erasing
 from whence.experiments._places import Place
 from whence.models.batch import Batch
 from whence.models.fitting import scores
@@ -104,6 +105,10 @@ class Bench:
                 found = [scores(self.subject.predict(batch), batch.answers, batch.gold) for _ in range(draws)]
             right[batch.examples.numpy()] = torch.stack(found).float().mean(0).numpy()
         return right
+
+    def erasing(self, batch: Batch, erase: Erase = "attention", sites: Sequence[str] = ("*",)) -> Erasing:
+        """The batch with inputs that can be taken away."""
+        return Erasing(self.subject, batch, erase, sites)
 
     def from_seeds(self, seeds: int, altered: Sequence[str] = ()) -> Iterator[tuple[int, "Bench"]]:
         """This bench as it is (seed -1), or one with a model trained from each of so many seeds.

@@ -40,7 +40,7 @@ def explain(
             raise BadConfig(
                 f"no {option} {value!r}; there are: {', '.join(there)}{', or a number' * (option != 'row')}"
             )
-    sites = _readable(subject)
+    sites = readable(subject)
     chosen = sites if layer == "mean" else [sites[-1] if isinstance(layer, str) else _numbered(sites, layer)]
     tape = Tape()
     with attending(subject.model, watch=dict.fromkeys(chosen, tape)):
@@ -52,7 +52,7 @@ def explain(
     return attribution(per_layer.mean(0), batch, "raw_attention", how)
 
 
-def _readable(subject: Subject) -> list[str]:
+def readable(subject: Subject) -> list[str]:
     """The sites whose keys are the tokens of the input: of a translator those that look across, else all."""
     sites = subject.sites
     if not subject.model.config.is_encoder_decoder:
