@@ -155,7 +155,7 @@ def test_models(case, capsys, tmp_path, out):
         (("run", "permutation", "--model", "m", "--data", "d", "--permutations", "0"), ("permutations: input should",)),
         (("run", "ablation", "--model", "m", "--data", "d", "--variants"), ("variants",)),
         (("run", "permutation", "--model", "m"), ("--data",)),
-        (("run", "permutaton"), ("no experiment 'permutaton' (did you mean permutation?)", "ablation, permutation")),
+        (("run", "permutaton"), ("no experiment 'permutaton' (did you mean permutation?)", "ablation, erasure")),
         (("train", "additve"), ("additve", "additive")),
         (("train", "additive", "--data", "nope"), ("there is no corpus 'nope'",)),
         (("data", "show"), ("needs the name of a corpus; see `whence data list`",)),

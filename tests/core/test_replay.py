@@ -181,3 +181,31 @@ def test_one_site_is_wanted():
         Replay(model, "*", inputs)
     with pytest.raises(UnknownSite, match=r"no attention site 'nowhere'; there are: bert.encoder"):
         Replay(model, "nowhere", inputs)
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [("additive-lstm-additive", "queries"), ("bert", "context"), ("bert", "rows"), ("deberta-v2", None), ("t5", None)],
+)
+@pytest.mark.parametrize("budget", [1, 2**20])
+def test_every_time_may_have_keys_of_its_own(name, way, budget):
+    """Other keys each time, in one chunk or in many, against one full pass for each."""
+    model, inputs = subject(name)
+    site = list(sites(model))[0 if way == "context" else -1]
+    with attending(model, watch=site) as tape:
+        outputs(model, inputs)
+    batch, _, _, n_key = tape.only(site).weights.shape
+    keys = torch.rand(5, batch, n_key, generator=torch.Generator().manual_seed(0)) < 0.4
+    expected = []
+    for mask in keys:
+        with attending(model, override={site: without(mask)}, watch=None):
+            expected.append(outputs(model, inputs))
+    with torch.no_grad():
+        replay = Replay(model, site, inputs, budget=budget)
+        got = replay(without(keys), times=5)
+    assert way in (None, replay.way)
+    assert_close(got, torch.stack(expected), atol=1e-5, rtol=1e-4)
+    with pytest.raises(ValueError, match=r"for each copy of the batch .* \[times batch key\] or more; they are"):
+        replay(without(keys[:3]), times=5)
+    with pytest.raises(ValueError, match=r"for each copy of the batch .*; they are torch.bool"):
+        replay(without(keys[:, :, 1:]), times=5)

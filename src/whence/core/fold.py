@@ -12,8 +12,10 @@ from whence.core.rows import Rows, cut
 from whence.core.site import AttentionSite, Call, Session, repeated
 
 
-def in_copies(call: Call, copies: int) -> Call:
-    """The call of a batch that stands `copies` times, one after another; without the values, which are large."""
+def in_copies(call: Call, copies: int, first: int = 0) -> Call:
+    """The call of a batch that stands `copies` times, one after another, counted from `first`; without the values,
+    which are large.
+    """
     return replace(
         call,
         weights=repeated(call.weights, copies),
@@ -21,6 +23,7 @@ def in_copies(call: Call, copies: int) -> Call:
         scores=None if call.scores is None else repeated(call.scores, copies),
         values=None,
         copies=copies,
+        first_copy=first,
     )
 
 
@@ -83,11 +86,11 @@ class Once:
 
 class EachStep:
     """A session that alters every step of a site, a call in `period`, as `like` describes it: what `attending` does,
-    in so many copies of the batch.
+    in as many copies of the batch.
     """
 
-    def __init__(self, rule: Rule, like: Call, copies: int, ordinal: int, period: int) -> None:
-        self.rule, self.like, self.copies = rule, like, copies
+    def __init__(self, rule: Rule, like: Call, ordinal: int, period: int) -> None:
+        self.rule, self.like = rule, like
         self.ordinal, self.period = ordinal, period
         self.count = 0
         self.on_graph = False
@@ -102,7 +105,8 @@ class EachStep:
         self.count += 1
         if ordinal != self.ordinal:
             return call
-        call = replace(call, site=self.like.site, step=step, copies=self.copies)
+        like = self.like
+        call = replace(call, site=like.site, step=step, copies=like.copies, first_copy=like.first_copy)
         weights = checked(self.rule, call)
         self.on_graph = self.on_graph or weights.requires_grad
         return replace(call, weights=weights, scores=None)

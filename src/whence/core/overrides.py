@@ -173,7 +173,8 @@ def scaled(keys: Indices, factor: float) -> Override:
 def without(keys: Indices, renormalise: bool = True) -> Override:
     """No weight on these keys; the rest of the row is divided by its sum, or with `renormalise=False` left as it is.
 
-    Serrano & Smith 2019 §4; paper 003 §4.2. Where no weight is left to share out, that mass is lost.
+    Serrano & Smith 2019 §4; paper 003 §4.2. Where no weight is left to share out, that mass is lost. `Replay` takes
+    other keys each time as truth values [times batch key].
     """
 
     def rule(call: Call, free: Free) -> Weights:

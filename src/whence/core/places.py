@@ -42,7 +42,11 @@ class Where:
 
 
 def key_mask(keys: Indices, call: Call) -> Bool[Tensor, "#batch key"]:
-    """Which keys are meant, by index for all examples alike or by truth values [batch key]; never a sink."""
+    """Which keys are meant; never a sink.
+
+    By index for all examples alike, by truth values [batch key], or, where each copy of the batch has keys of its own
+    (partial recomputation), by truth values [times batch key].
+    """
     n_key = call.weights.shape[-1] - call.sinks
     mask = _per_example(keys, n_key, "key", call)
     return torch.nn.functional.pad(mask, (0, call.sinks), value=False)
@@ -57,6 +61,8 @@ def _queries(queries: Indices, call: Call) -> Bool[Tensor, "#batch query"]:
 
 
 def _per_example(indices: Indices, size: int, axis: str, call: Call) -> Bool[Tensor, "#batch size"]:
+    if isinstance(indices, Tensor) and indices.dim() == 3:
+        return _per_copy(indices, size, axis, call)
     if isinstance(indices, Tensor) and indices.dim() == 2:
         expected = (call.weights.shape[0] // call.copies, size)
         if indices.dtype != torch.bool or tuple(indices.shape) != expected:
@@ -66,6 +72,18 @@ def _per_example(indices: Indices, size: int, axis: str, call: Call) -> Bool[Ten
             )
         return call.per_example(indices.to(call.weights.device))
     return _one_axis(indices, size, axis, call)[None]
+
+
+def _per_copy(indices: Tensor, size: int, axis: str, call: Call) -> Bool[Tensor, "batch size"]:
+    first, copies = call.first_copy, call.copies
+    expected = (call.weights.shape[0] // copies, size)
+    if indices.dtype != torch.bool or tuple(indices.shape[1:]) != expected or len(indices) < first + copies:
+        raise ValueError(
+            f"masks of {axis} positions for each copy of the batch at site {call.site.name!r} must be truth values"
+            f" {[first + copies, *expected]} [times batch {axis}] or more; they are {indices.dtype}"
+            f" {list(indices.shape)}"
+        )
+    return indices[first : first + copies].flatten(0, 1).to(call.weights.device)
 
 
 def _one_axis(indices: Indices, size: int, axis: str, call: Call) -> Bool[Tensor, " size"]:

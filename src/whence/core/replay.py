@@ -59,13 +59,14 @@ class Replay:
     def __call__(self, override: Rule, times: int = 1) -> Tensor:
         """The model's outputs under an override, applied `times` times: [times batch ...].
 
-        They are on the graph if the override's weights are (`from_logits` of a parameter, say).
+        They are on the graph if the override's weights are (`from_logits` of a parameter, say). Keys that differ from
+        one time to the next are given as truth values [times batch key]: `replay(without(keys), times=len(keys))`.
         """
         if times < 1:
             raise ValueError(f"times must be 1 or more, it is {times}")
         chunk = max(1, self.budget // self._bytes_each())
-        sizes = [min(chunk, times - done) for done in range(0, times, chunk)]
-        return torch.cat([self._run(self.way, override, size) for size in sizes])
+        firsts = range(0, times, chunk)
+        return torch.cat([self._run(self.way, override, min(chunk, times - first), first) for first in firsts])
 
     def _record(self) -> tuple[Call, Pass, Tensor, int]:
         passed = Pass(self.model)
@@ -133,13 +134,13 @@ class Replay:
             self.rows = same_number(rows_read(self.passed.outputs[layer], after_layer, self.n_query, at_once))
         return self.rows is not None
 
-    def _run(self, way: Way, override: Rule, copies: int) -> Tensor:
+    def _run(self, way: Way, override: Rule, copies: int, first: int = 0) -> Tensor:
         if self.steps > 1:
-            return self._run_steps(way, override, copies)
+            return self._run_steps(way, override, copies, first)
         call = self.call
         if way == "rows" and self.rows is not None:
             call = only_rows(call, self.rows)
-        call = in_copies(call, copies)
+        call = in_copies(call, copies, first)
         weights = checked(override, call)
         inputs = self.inputs if way == "queries" else self._copied(self.inputs, copies, real=True)
         with torch.set_grad_enabled(weights.requires_grad), self._altered(way, weights, copies):
@@ -148,9 +149,9 @@ class Replay:
             return output.unflatten(0, (self.batch, copies)).transpose(0, 1)
         return output.unflatten(0, (copies, self.batch))
 
-    def _run_steps(self, way: Way, override: Rule, copies: int) -> Tensor:
+    def _run_steps(self, way: Way, override: Rule, copies: int, first: int) -> Tensor:
         """Every step altered as it comes: what a step does depends on how those before it were altered."""
-        each = EachStep(override, self.call, copies, self.ordinal, self.site.calls)
+        each = EachStep(override, replace(self.call, copies=copies, first_copy=first), self.ordinal, self.site.calls)
         finished = [] if way == "full" else self.passed.finished
         with answering(finished, lambda _, output: self._copied(output, copies, real=True)), entered(self.site, each):
             output = self.read(self.model(**self._copied(self.inputs, copies, real=True)))

@@ -41,8 +41,8 @@ class Call:
     rows a head. The last `sinks` columns of `weights` stand for no key: they
     hold the share that the model attends to nothing. `heads` says which of the site's `n_heads` heads these are.
     `step` counts the calls of this site since watching began. `copies` is how often the batch stands in the call, one
-    copy after another (partial recomputation folds many alterations into one batch), and `rows` says which of the
-    `n_queries` queries of each example these are, where it is not all.
+    copy after another (partial recomputation folds many alterations into one batch); the first of them is copy number
+    `first_copy`. `rows` says which of the `n_queries` queries of each example these are, where it is not all.
     """
 
     site: Site
@@ -56,6 +56,7 @@ class Call:
     mix: Callable[[Tensor], Tensor] | None = None
     step: int = 0
     copies: int = 1
+    first_copy: int = 0
     rows: Int[Tensor, "example picked"] | None = None
     n_queries: int | None = None
 

@@ -19,6 +19,7 @@ from whence.core.replay import Replay
 from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
 from whence.experiments._config import Altering
+from whence.experiments._erasing import Erase, Erasing
 from whence.experiments._places import Place
 from whence.measures.bleu import COUNTS, bleu_counts, sentence_bleu
 from whence.models.batch import Batch
@@ -180,6 +181,10 @@ class Bench:
                     written = translate(self.subject, batch, beams=config.beams)
                     counts[numbers] += bleu_counts(written, wanted, lowercase=self.subject.lowercase)
         return Marks(sentence_bleu(counts / draws) / 100, counts)
+
+    def erasing(self, batch: Batch, erase: Erase = "attention", sites: Sequence[str] = ("*",)) -> Erasing:
+        """The batch with inputs that can be taken away."""
+        return Erasing(self.subject, batch, erase, sites)
 
     def from_seeds(
         self, seeds: int, altered: Sequence[str] = (), sites: tuple[str, ...] = ("*",)

@@ -1,6 +1,6 @@
 """Where attention is altered: all of it, one layer at a time, or one head at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
@@ -42,18 +42,18 @@ class Place:
         return {site: rule if _keys_are_tokens(subject, site) else override for site, rule in rules.items()}
 
 
-def matching(subject: "Subject", patterns: Sequence[str]) -> tuple[str, ...]:
-    """The sites that are named or match a pattern, in execution order."""
-    there = subject.sites
+def matching(there: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
+    """The sites that are named or match a pattern, in their order; an error names those there are."""
+    there = tuple(there)
     for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in there):
+        if not any(name == pattern or fnmatchcase(name, pattern) for name in there):
             raise UnknownSite(pattern, there)
-    return tuple(name for name in there if any(fnmatchcase(name, pattern) for pattern in patterns))
+    return tuple(name for name in there if any(name == p or fnmatchcase(name, p) for p in patterns))
 
 
 def places(subject: "Subject", grain: Grain, batch: "Batch", patterns: Sequence[str] = ("*",)) -> list[Place]:
     """The places of a grain among the sites that match, in execution order."""
-    sites = matching(subject, patterns)
+    sites = matching(subject.sites, patterns)
     if grain == "all" or (len(sites) == 1 and grain == "layer"):
         return [Place("all" if len(sites) > 1 else sites[0], sites)]
     if grain == "layer":

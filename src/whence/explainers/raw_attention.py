@@ -69,12 +69,15 @@ def _calls(subject: Subject, batch: Batch, layers: list[str]) -> list[Call]:
 
 
 def _layers(subject: Subject) -> list[str]:
-    """The sites whose keys are the tokens of the input: of a translator those that look across, else all; or the one
-    thing that a model makes of them.
-    """
-    sites = subject.sites
+    """The sites that can be shown, or the one thing that a model makes of them."""
     if hasattr(subject.model, "token_weights"):
         return [str(subject.model.token_weights_are)]
+    return readable(subject)
+
+
+def readable(subject: Subject) -> list[str]:
+    """The sites whose keys are the tokens of the input: of a translator those that look across, else all."""
+    sites = {name: site for name, site in subject.sites.items() if site.keys == "tokens"} or subject.sites
     if not subject.model.config.is_encoder_decoder:
         return list(sites)
     return [name for name, site in sites.items() if site.kind == "cross"] or list(sites)

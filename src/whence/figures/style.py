@@ -3,7 +3,7 @@
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -57,6 +57,13 @@ def canvas(height: float, width: float = WIDTH) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.add_subplot()
+
+
+def panels(heights: Sequence[float], width: float = WIDTH) -> tuple[Figure, list[Axes]]:
+    """A figure with axes one above the other, each so many inches high."""
+    figure = Figure(figsize=(width, sum(heights)), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, list(figure.subplots(len(heights), height_ratios=list(heights), squeeze=False)[:, 0])
 
 
 def save(figure: Figure, path: str | Path) -> list[Path]:

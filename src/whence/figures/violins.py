@@ -32,7 +32,7 @@ def violins(
     Violins to the left: little change. The dot is the median, the bar runs from the lower to the upper quartile; a bin
     of fewer than eight points shows them. More labels than colours are pooled. Rows without a number are left out.
     """
-    _check(table, [x, y, *([colour] if colour else [])])
+    refuse_missing(table, [x, y, *([colour] if colour else [])])
     known = table[np.isfinite(table[x]) & np.isfinite(table[y])]
     place = binned(known[x].to_numpy(dtype=float), bins)
     groups = _groups(known, colour)
@@ -41,7 +41,7 @@ def violins(
         for number, members in enumerate(groups.values()):
             for row in range(bins):
                 values = known[y].to_numpy(dtype=float)[members & (place == row)]
-                _one(axes, values, _at(row, number, len(groups)), 0.8 / len(groups), PALETTE[number])
+                one_violin(axes, values, _at(row, number, len(groups)), 0.8 / len(groups), PALETTE[number])
         if len(groups) > 1:
             _legend(axes, list(groups))
         _dress(axes, bins, len(table) - len(known), visible(x_label), visible(y_label))
@@ -62,7 +62,8 @@ def quartiles(values: Values) -> tuple[float, float, float]:
     return float(low), float(middle), float(high)
 
 
-def _check(table: pd.DataFrame, names: Sequence[str]) -> None:
+def refuse_missing(table: pd.DataFrame, names: Sequence[str]) -> None:
+    """A figure needs its columns."""
     missing = [name for name in names if name not in table.columns]
     if missing:
         raise BadData(f"the table has no column {', '.join(missing)}; it has: {', '.join(map(str, table.columns))}")
@@ -81,7 +82,7 @@ def _at(row: int, number: int, groups: int) -> float:
     return row + 0.4 - 0.8 * (number + 0.5) / groups
 
 
-def _one(axes: Axes, values: Values, at: float, height: float, colour: str) -> None:
+def one_violin(axes: Axes, values: Values, at: float, height: float, colour: str) -> None:
     """One violin, or dots where there are few points, with the number of points at the right."""
     if values.size >= FEW and np.ptp(values) > 1e-6:
         body = axes.violinplot(

@@ -1,0 +1,180 @@
+"""Is this attention only a gate?
+
+Paper 003, Proposition 4.1. Where one text is read by additive attention, a word's weight is a gate σ(g(h)) on its
+hidden state h: a function of that state alone, but for a factor that all words share. No word is weighed against
+another text. Where a second text asks, the weight is σ(g(h, q)), and that is no gate of h.
+
+The check computes g for every hidden state by itself, no other token being present, gates, divides by the sum, mixes
+and decodes, and sets the outcome beside the model's own. Where a second text asks, a gate of h alone cannot know it:
+it is computed with another example's second text. The smallest effect of interest is a twentieth of the weight.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import whence
+from whence.core.errors import BadConfig
+from whence.experiments._config import Run
+from whence.figures.intervals import intervals
+from whence.measures.bootstrap import paired_bootstrap
+from whence.measures.divergence import total_variation
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+    from whence.models.batch import Batch
+
+CAPTION = "How much of the attention moves when it is computed as a gate, one word at a time. Zero: it is a gate."
+NEEDS_ANSWERS = False
+SMALLEST = 0.05  # of the weight
+ROUNDING = 1e-5  # of the probability
+
+
+class Config(Run):
+    """Rewrite the attention as a gate on single words, and see whether anything changes."""
+
+
+COLUMNS = Columns(
+    what="one row per example",
+    example=Column(int, "number of the example in its split"),
+    label=Column(str, "the right answer, where it is one class"),
+    second=Column(bool, "whether a second text asks"),
+    off=Column(float, "largest difference of a class's probability between the model and its rewriting as a gate"),
+    moved=Column(float, "total variation between the model's weights and those of the gate (½ Σ |α − α'|)"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: for every example how far a gate is from its attention."""
+    model = bench.subject.model
+    if model.config.model_type != "whence-additive":
+        raise BadConfig(
+            f"{bench.subject.name} ({type(model).__name__}) does not weigh words one by one: in self-attention and in"
+            " translation a weight depends on the word that asks as well, and Proposition 4.1 does not speak about"
+            " that. Expected the model `additive` (whence train additive); see `layers` for others"
+        )
+    questions, rows = _questions(bench), []
+    other = np.array(others([example.pair for example in bench.examples]))
+    for batch in bench.batches():
+        asked = None if questions is None else questions[other[batch.examples.numpy()]]
+        off, moved = rewritten(bench, batch, asked)
+        for number, label, far, shifted in zip(bench.numbers(batch), bench.labels(batch), off, moved, strict=True):
+            rows.append({"example": number, "label": label, "second": questions is not None, "off": far,
+                         "moved": shifted})  # fmt: skip
+    return COLUMNS.table(rows).sort_values("example", kind="stable", ignore_index=True)
+
+
+def rewritten(bench: "Bench", batch: "Batch", asked: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Off and moved of a batch [batch], the gate being computed with what is asked [batch width], if anything is."""
+    model = bench.subject.model
+    with whence.attending(model, watch="attention", keep=("values",)) as tape, _heard(model) as own:
+        probs = bench.subject.predict(batch)[:, 0]  # [batch class]
+    call = tape.only("attention")
+    assert call.values is not None
+    hidden = call.values[:, 0].detach()  # [batch token width]
+    n_token = hidden.shape[1]
+    question = None if asked is None else asked.repeat_interleave(n_token, dim=0)  # [batch·token width]
+    gates = model.score(hidden.flatten(0, 1)[:, None], question).detach().view(-1, n_token)  # each state by itself
+    attended = call.mask[:, 0, 0]
+    gates = (gates - gates.masked_fill(~attended, float("-inf")).amax(1, keepdim=True)).exp() * attended
+    weights = gates / gates.sum(1, keepdim=True)  # [batch token]
+    context = (weights[..., None] * hidden).sum(1)  # [batch width]
+    again = model.decoder(context, own[0] if own else None).detach().softmax(-1)
+    moved = total_variation(weights, call.weights[:, 0, 0])
+    return (again - probs).abs().amax(-1).cpu().numpy(), moved.cpu().numpy()
+
+
+def _questions(bench: "Bench") -> Any:
+    """What the second text of every example asks [example width]; None where there is none."""
+    if bench.subject.model.question is None:
+        return None
+    made: Any = None
+    for batch in bench.batches():
+        with _heard(bench.subject.model) as asked:
+            bench.subject.predict(batch)
+        made = asked[0].new_empty(len(bench.examples), asked[0].shape[1]) if made is None else made
+        made[batch.examples] = asked[0]
+    return made
+
+
+@contextmanager
+def _heard(model: Any) -> Iterator[list[Any]]:
+    """While open, what the second texts of each pass ask [batch width] is listed."""
+    asked: list[Any] = []
+    if model.question is None:
+        yield asked
+        return
+    hook = model.question.register_forward_hook(lambda module, args, output: asked.append(output[1].detach()))
+    try:
+        yield asked
+    finally:
+        hook.remove()
+
+
+def others(pairs: Sequence[str | None]) -> list[int]:
+    """For every example the next one that has another second text; itself where all have the same."""
+    n = len(pairs)
+    nexts = [next((i + k for k in range(1, n) if pairs[(i + k) % n] != pair), i) for i, pair in enumerate(pairs)]
+    return [number % n for number in nexts]
+
+
+def effects(table: pd.DataFrame, seed: int = 0) -> tuple[Effect, Effect]:
+    """How much of the weight a gate puts elsewhere, and how far its prediction is off."""
+    found = []
+    for column, name, unit, smallest in (
+        ("moved", "weight that a gate puts on other words", "of the weight (0 to 1)", SMALLEST),
+        ("off", "how far a gate's prediction is from the model's", "of the probability (0 to 1)", ROUNDING),
+    ):
+        interval = paired_bootstrap(table[column].to_numpy(float).round(7)[None], seed=seed)
+        found.append(Effect(name, interval.mean, interval.low, interval.high, unit, smallest, len(table)))
+    return found[0], found[1]
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """The weight that a gate puts elsewhere, with its interval."""
+    return intervals(effects(table)[:1])
+
+
+def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+    """Whether this is attention in the sense of paper 003: no where it can be rewritten as a gate."""
+    answer, sentence = decided(table, effects(table, seed)[0])
+    return Verdict(
+        1, answer, sentence, effects(table, seed),
+        done="The weight of each word was computed from its own hidden state, no other word being there, and the"
+        " prediction was made from these weights. Where a second text asks, another example's was put in its place.",
+        means="A gate lets a word through by what the word is, as a valve does. Its weight says nothing about what the"
+        " word is to another text, for there is none; paper 003 expects that such weights can be altered without much"
+        " loss.",
+        does_not_mean="A gate may be useful, and removing it may cost accuracy: the experiments `ablation` and"
+        " `erasure` measure that. And a word's hidden state may have been made from the words around it.",
+    )  # fmt: skip
+
+
+def decided(table: pd.DataFrame, moved: Effect) -> tuple[Any, str]:
+    """No if the model is reproduced by a gate, yes if a gate puts more weight elsewhere than is too small to matter."""
+    off = float(table["off"].max())
+    if not table["second"].any():
+        if off <= ROUNDING:
+            return "no", (
+                "As attention it does not: each word's weight comes from that word's own state alone, so this attention"
+                f" can be rewritten as a gate on single words, and all predictions stay the same (to {off:.0e})."
+            )
+        return "undecided", (
+            f"Rewritten as a gate the model should answer the same, but it is off by up to {off:.2g}; run it in float32"
+            " or float64 to see whether that is rounding."
+        )
+    went = f"{moved.value:.2f} of the weight ({moved.low:.2f} to {moved.high:.2f}) goes to other words"
+    if moved.low > moved.smallest:
+        return "yes", f"This attention is no gate: when another question is asked of the same text, {went}."
+    if moved.high < moved.smallest:
+        return "no", f"This attention is close to a gate: when another question is asked of the same text, only {went}."
+    return (
+        "undecided",
+        f"This attention may be close to a gate: when another question is asked of the same text, {went}.",
+    )

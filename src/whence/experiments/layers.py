@@ -1,0 +1,179 @@
+"""How much is lost as attention is shuffled in one layer after another?
+
+Paper 003, §4.3 and Fig. 4. The attention weights are shuffled in no layer, in one, in two, and so on until all: from
+the bottom up, or from the top down. A classifier's or a language model's layers are one group; of an encoder–decoder
+the encoder's own attention, the decoder's own and that across are three, each shuffled by itself. The smallest effect
+of interest is two points of accuracy, as in the ablation.
+
+Differs from the paper: it does not say in which order layers are shuffled, nor whether [CLS] and [SEP] are; here both
+orders, and special tokens keep their weight by default. Its scores of translations are BLEU, ours the share of target
+tokens that are right, given the target so far.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field
+
+import whence
+from whence.experiments._config import Run
+from whence.experiments._places import Place
+from whence.figures.curves import curves
+from whence.measures.bootstrap import paired_bootstrap
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+    from whence.models.subject import Subject
+
+CAPTION = (
+    "Right answers as attention is shuffled in one layer after another. Dotted: nothing shuffled. The bands are the"
+    " intervals of what is lost."
+)
+NEEDS_ANSWERS = True
+SMALLEST = 2.0  # points of accuracy
+DIRECTIONS = ("bottom-up", "top-down")
+GROUPS = {"self": "encoder", "causal": "decoder", "cross": "across"}  # of an encoder–decoder, by a site's kind
+WHERE = {"encoder": " of the encoder", "decoder": " of the decoder", "across": " from the decoder to the encoder"}
+
+
+class Config(Run):
+    """Shuffle the attention of one layer after another, and see how much accuracy is lost."""
+
+    draws: int = Field(5, gt=0, description="how often the weights of each example are shuffled")
+    specials: bool = Field(False, description="shuffle the weight of special tokens too ([CLS], [SEP])")
+
+
+COLUMNS = Columns(
+    what="one row per example, group of layers, direction and depth",
+    example=Column(int, "number of the example in its split"),
+    label=Column(str, "the right answer, where it is one class"),
+    group=Column(str, "which layers: layers, or of an encoder–decoder encoder, decoder and across"),
+    direction=Column(str, "bottom-up or top-down"),
+    depth=Column(int, "number of layers that are shuffled"),
+    layer=Column(str, "the layer that was shuffled last; empty at depth 0"),
+    score=Column(float, "share of right answers (0 or 1 for one answer), mean over the draws"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: every example's score at every depth."""
+    rows: list[dict[str, Any]] = []
+    known: dict[tuple[str, ...], np.ndarray] = {(): bench.scores()}  # all layers are the same ones from either end
+    for group, sites in groups(bench.subject).items():
+        for direction in DIRECTIONS:
+            order = sites if direction == "bottom-up" else sites[::-1]
+            for depth in range(len(order) + 1):
+                shuffled = tuple(site for site in sites if site in order[:depth])
+                if shuffled not in known:
+                    place = Place(group, shuffled)
+                    known[shuffled] = bench.scores(whence.permuted, place, config.specials, config.draws)
+                about = {"group": group, "direction": direction, "depth": depth, "layer": order[depth - 1]}
+                rows += _rows(bench, known[shuffled], about if depth else about | {"layer": ""})
+    return COLUMNS.table(rows)
+
+
+def groups(subject: "Subject") -> dict[str, tuple[str, ...]]:
+    """The attention sites in groups that are shuffled by themselves, each in execution order."""
+    if not subject.model.config.is_encoder_decoder:
+        return {"layers": tuple(subject.sites)}
+    found: dict[str, tuple[str, ...]] = {}
+    for name, site in subject.sites.items():
+        group = GROUPS.get(site.kind, site.kind)
+        found[group] = (*found.get(group, ()), name)
+    return found
+
+
+def _rows(bench: "Bench", scores: np.ndarray, about: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"example": number, "label": label, **about, "score": score}
+        for number, label, score in zip(bench.chosen, bench.all_labels(), scores, strict=True)
+    ]
+
+
+def losses(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """For every group, direction and depth the points of accuracy lost, with a paired bootstrap interval.
+
+    The intervals hold together for all depths that there are (Bonferroni).
+    """
+    steps = ["group", "direction", "depth"]
+    by_step = table.pivot_table(index=steps, columns="example", values="score", sort=False)
+    n_steps = max(1, int((by_step.index.get_level_values("depth") > 0).sum()))
+    base = by_step.xs(0, level="depth").iloc[0].to_numpy(float)  # [example]
+    found = []
+    for scores in by_step.to_numpy(float):  # [example]
+        lost = 100 * (base - scores)
+        interval = paired_bootstrap(lost[None], seed=seed, level=1 - 0.05 / n_steps, draws=max(2000, 40 * n_steps))
+        found.append({"lost": interval.mean, "low": interval.low, "high": interval.high})
+    return pd.concat([by_step.index.to_frame(index=False), pd.DataFrame(found)], axis=1)
+
+
+def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+    """What is lost with all layers of a group shuffled, with the lowest alone, and with the topmost alone."""
+    found, n = [], table["example"].nunique()
+    for group, lost in losses(table, seed).groupby("group", sort=False):
+        last = int(lost["depth"].max())
+        wanted = {f"all {last} layers": ("bottom-up", last), "the lowest layer": ("bottom-up", 1),
+                  "the topmost layer": ("top-down", 1)}  # fmt: skip
+        for name, (direction, depth) in list(wanted.items())[: 3 if last > 1 else 1]:
+            row = lost[(lost["direction"] == direction) & (lost["depth"] == depth)]
+            value, low, high = (float(row[column].iloc[0]) for column in ("lost", "low", "high"))
+            name = f"{'the only layer' if last == 1 else name}{WHERE.get(str(group), '')} shuffled"
+            found.append(Effect(name, value, low, high, "points of accuracy lost", SMALLEST, n))
+    return found
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """Accuracy by depth, from the bottom up and from the top down, a panel for each group (003 Fig. 4)."""
+    base = 100 * float(table.loc[table["depth"] == 0, "score"].mean())
+    lost = losses(table)
+    left = lost.assign(left=base - lost["lost"], low=base - lost["high"], high=base - lost["low"])
+    dotted = dict.fromkeys(left["group"], base)
+    return curves(left, "depth", "left", "direction", "group", "low", "high", dotted,
+                  "layers whose attention is shuffled", "right answers (%)")  # fmt: skip
+
+
+def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+    """Whether the model needs the attention of its layers: decided by shuffling all of a group's."""
+    found = effects(table, seed)
+    whole = [effect for effect in found if effect.name.startswith(("all", "the only"))]
+    deciding = max(whole, key=lambda effect: effect.value)
+    answer, sentence = decided(deciding, [effect for effect in found if effect not in whole], above_chance(table))
+    return Verdict(
+        1, answer, sentence, (deciding, *(effect for effect in found if effect is not deciding)),
+        done="The attention weights were shuffled among the words in one layer, then in two, and so on, from the bottom"
+        " up and from the top down, and the right answers were counted each time. The intervals hold for all depths"
+        " together.",
+        means="Where accuracy falls with a layer, what comes out of it depends on where that layer attends.",
+        does_not_mean="A layer that can be shuffled without loss may matter all the same: other layers may make up for"
+        " it. And a layer that matters need not show which words decide (question 3).",
+    )  # fmt: skip
+
+
+def above_chance(table: pd.DataFrame) -> float:
+    """Points of accuracy above always naming the most frequent label; infinite where there are no labels to name."""
+    whole = table[table["depth"] == 0].drop_duplicates("example")
+    shares = whole["label"].value_counts(normalize=True)
+    nameless = not len(shares) or "" in shares.index
+    return float("inf") if nameless else 100 * float(whole["score"].mean() - shares.max())
+
+
+def decided(effect: Effect, single: list[Effect], above_chance: float) -> tuple[Any, str]:
+    """Yes if the whole interval of the loss is above the smallest effect of interest, no if it is below."""
+    if above_chance < effect.smallest:
+        return "undecided", (
+            "The model does hardly better than always naming the most frequent answer, so there is nothing that the"
+            " attention of its layers could matter for."
+        )
+    loss = f"with {effect.name}, the model loses {effect.value:.1f} points of accuracy"
+    loss = f"{loss} ({effect.low:.1f} to {effect.high:.1f})"
+    alone = "; ".join(f"with {one.name} alone, {one.value:.1f}".replace("shuffled alone", "alone") for one in single)
+    said = f"{loss}{'; ' * bool(alone)}{alone}."
+    if effect.low > effect.smallest:
+        return "yes", f"The attention of the layers matters: {said}"
+    if effect.high < effect.smallest:
+        return "no", f"The attention of the layers hardly matters here: {said}"
+    return "undecided", f"The limit of {effect.smallest:g} points lies within the interval: {said}"

@@ -1,0 +1,79 @@
+"""Lines over steps with their bands, a panel for each group, beside a dotted base (003 Fig. 4)."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from whence.core.errors import BadData
+from whence.figures.shades import visible
+from whence.figures.style import PALETTE, QUIET, house, panels
+from whence.figures.violins import refuse_missing
+
+MARKERS = ("o", "s", "^", "D", "v", "P")  # told apart also without colours
+
+
+def curves(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    line: str,
+    panel: str | None = None,
+    low: str | None = None,
+    high: str | None = None,
+    base: Mapping[str, float] | None = None,
+    x_label: str = "",
+    y_label: str = "",
+) -> Figure:
+    """A line of `y` by `x` for each value of `line`, with a band from `low` to `high`, in a panel for each of `panel`.
+
+    `base` is the height of a panel's dotted line. All panels have the same scale; one alone needs no name.
+    """
+    refuse_missing(table, [column for column in (x, y, line, panel, low, high) if column])
+    names = [str(name) for name in table[line].unique()]
+    if not 1 <= len(names) <= len(PALETTE):
+        raise BadData(f"a figure has one to {len(PALETTE)} lines; there are {len(names)}")
+    groups = {str(name): rows for name, rows in table.groupby(panel, sort=False)} if panel else {"": table}
+    with house():
+        figure, axes = panels([2.2 + 0.25 * (place == 0) for place in range(len(groups))])
+        for place, (name, rows) in zip(axes, groups.items(), strict=True):
+            for number, one in enumerate(names):
+                _line(place, rows[rows[line] == one].sort_values(x), (x, y, low, high), number, visible(one))
+            _dress(place, name if len(groups) > 1 else "", (base or {}).get(name), y_label)
+        _alike(axes)
+        axes[0].legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0 + 0.14 * (len(groups) > 1)), ncols=2, fontsize=9)
+        axes[-1].set_xlabel(visible(x_label or x))
+    return figure
+
+
+def _line(
+    axes: Axes, rows: pd.DataFrame, columns: tuple[str, str, str | None, str | None], number: int, name: str
+) -> None:
+    """One line with its dots and its band."""
+    x, y, low, high = columns
+    across = rows[x].to_numpy(dtype=float)
+    if low and high:
+        axes.fill_between(across, rows[low].to_numpy(dtype=float), rows[high].to_numpy(dtype=float),
+                          color=PALETTE[number], alpha=0.18, linewidth=0)  # fmt: skip
+    axes.plot(across, rows[y].to_numpy(dtype=float), color=PALETTE[number], marker=MARKERS[number], markersize=4,
+              markeredgecolor="white", markeredgewidth=0.6, linewidth=1.6, label=name)  # fmt: skip
+
+
+def _dress(axes: Axes, name: str, base: float | None, y_label: str) -> None:
+    """The panel's name and its dotted line."""
+    if base is not None:
+        axes.axhline(base, color=QUIET, linewidth=1.0, linestyle=":")
+    axes.set_title(visible(name), loc="left", fontsize=10)
+    axes.set_ylabel(visible(y_label))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8))
+
+
+def _alike(axes: list[Axes]) -> None:
+    """The same limits for all panels."""
+    for get, put in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
+        limits = np.array([getattr(one, get)() for one in axes])
+        for one in axes:
+            getattr(one, put)(limits[:, 0].min(), limits[:, 1].max())
