@@ -1,5 +1,6 @@
 import hashlib
 import io
+import re
 import socket
 import subprocess
 import sys
@@ -177,6 +178,19 @@ def test_entries_say_what_a_reader_must_know():
         assert entry.licence
         assert entry.cite
         assert (entry.kind == "native") == bool(entry.where and entry.files)
+
+
+def test_all_files_of_a_corpus_can_be_fetched_and_nearly_all_can_be_checked():
+    unchecked = set()
+    for entry in CORPORA.values():
+        fetched = {name: source.sha256 for source in entry.sources for name in (*source.files, source.keep) if name}
+        if entry.sources:
+            assert fetched.keys() == entry.files.keys(), entry.name
+        assert {*entry.instead, *entry.optional} <= entry.files.keys(), entry.name
+        known = [*entry.files.values(), *fetched.values()]
+        assert all(not sha or re.fullmatch("[0-9a-f]{64}", sha) for sha in known), entry.name
+        unchecked |= {name for name, sha in entry.files.items() if not sha and not fetched.get(name)}
+    assert unchecked == {"review.json", "sentiment.train.0", "sentiment.train.1"}, "nobody has published theirs"
 
 
 def test_the_room_does_without_torch():

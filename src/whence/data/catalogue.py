@@ -120,7 +120,8 @@ def preview(corpus: Corpus, n: int = 3) -> list[dict[str, str]]:
     for split, examples in corpus.splits.items():
         for e in examples[:n]:
             decides = " ".join(w for w, m in zip(e.words or (), e.rationale or (), strict=False) if m)
+            links = " ".join(f"{i}-{j}" for i, j in e.alignment or ())
             row = {"split": split, "label": e.label, "text": e.text, "pair": e.pair, "tags": " ".join(e.tags or ()),
-                   "target": e.target, "decides": decides}  # fmt: skip
+                   "target": e.target, "decides": decides, "links": links}  # fmt: skip
             rows.append({name: cell for name, cell in row.items() if cell})
     return rows

@@ -2,7 +2,6 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +50,14 @@ def as_pair(row: dict[str, Any], where: str) -> Example | str:
         raise BadData(f"{where}: the label must be {', '.join(LABELS)} or {UNDECIDED}; it is {short(label)}")
     parses = [row.get(f"sentence{i}_binary_parse") for i in (1, 2)]
     if all(isinstance(parse, str) for parse in parses):
-        words, pair_words = (tuple(parse_words(str(parse))) for parse in parses)
+        words, pair_words = (parse_words(str(parse)) for parse in parses)
         example = Example(" ".join(words), label, " ".join(pair_words), words, pair_words)
     else:
         example = Example(premise.strip(), label, hypothesis.strip())
     return example if example.text and example.pair else "without words on one side"
 
 
-def parse_words(parse: str) -> Iterator[str]:
+def parse_words(parse: str) -> tuple[str, ...]:
     """The words of a binary parse, `( ( Two women ) ( are embracing ) )`, brackets dropped and escapes written out."""
-    return (sys.intern(plain(piece)) for piece in parse.split() if piece not in ("(", ")"))
+    pieces = (piece for piece in parse.split() if piece not in ("(", ")"))
+    return tuple(sys.intern(plain(piece) if "-" in piece or "\\" in piece else piece) for piece in pieces)

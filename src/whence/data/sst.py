@@ -12,6 +12,7 @@ from whence.core.errors import BadConfig, BadData
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
 from whence.data.files import read_text
+from whence.data.lengths import counted
 
 SPLITS = ("train", "dev", "test")
 FINE = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -129,11 +130,6 @@ def example(written: tuple[str, ...], label: int, task: str) -> Example:
     """A sentence with its class."""
     words = tuple(map(plain, written))
     return Example(" ".join(words), BINARY[label > 2] if task == "binary" else FINE[label], words=words)
-
-
-def counted(numbers: dict[str, int]) -> str:
-    """Numbers of the splits in words."""
-    return ", ".join(f"{number:,} of {split}" for split, number in numbers.items())
 
 
 ENTRY = Entry(

@@ -78,9 +78,9 @@ def person(rng: np.random.Generator, who: str) -> Person:
 
 def pair(rng: np.random.Generator, first: Person, second: Person, label: str) -> Example:
     """The premise about two people, and a hypothesis about either."""
-    about = pick(rng, (first, second))
+    about, other = (first, second) if rng.random() < 0.5 else (second, first)
     matter = about.untold if label == "neutral" else pick(rng, tuple(about.told))
-    hypothesis = stated(rng, about, matter, label)
+    hypothesis = stated(rng, about, other, matter, label)
     decides = about.told.get(matter, ("", ""))[1]
     marked = [*clause(first, about.who, decides), ("and", False), *clause(second, about.who, decides), (".", False)]
     words = tuple(word for word, _ in marked)
@@ -107,13 +107,17 @@ def unmarked(text: str) -> list[tuple[str, bool]]:
     return [(word, False) for word in text.split()]
 
 
-def stated(rng: np.random.Generator, about: Person, matter: str, label: str) -> tuple[str, ...]:
-    """The hypothesis: what is told, something else, or anything where nothing is told; plain or in general."""
+def stated(rng: np.random.Generator, about: Person, other: Person, matter: str, label: str) -> tuple[str, ...]:
+    """The hypothesis: what is told, something else, or anything where nothing is told; plain or in general.
+
+    Half of those that are not entailed say what the premise tells of the other person, where it does.
+    """
     general = rng.random() < 0.5 and matter != WEARS
     everything = tuple(VALUES[matter]) if general else tuple(v for kind in VALUES[matter].values() for v in kind)
     true = about.told[matter][0 if general else 1] if matter in about.told else ""
     said = {"entailment": (true,), "neutral": everything}.get(label, tuple(v for v in everything if v != true))
-    value = pick(rng, said)
+    theirs = other.told[matter][0 if general else 1] if matter in other.told else ""
+    value = theirs if rng.random() < 0.5 and theirs in said else pick(rng, said)
     if matter == WEARS:
         return ("the", about.who, "wears", "something", value, ".")
     return ("the", about.who, "is", *value.split(), ".")
