@@ -11,8 +11,9 @@ from whence.core.errors import BadData
 from whence.core.overrides import random, uniform
 from whence.data.embedded import stories
 from whence.models import fitting
+from whence.models.beginnings import untrained
 from whence.models.fitting import Recipe, accuracy, by_length, fit, scores
-from whence.models.training import Training, untrained
+from whence.models.training import Training
 
 RECIPE = Recipe(epochs=4, batch_size=12, learning_rate=1e-2, patience=4)
 

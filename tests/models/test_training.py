@@ -21,7 +21,8 @@ from whence.data.embedded import stories
 from whence.data.examples import Corpus, Example
 from whence.models import training as module
 from whence.models.subject import load
-from whence.models.training import RECORD, Training, begin_with, recorded, train, training_seconds, untrained
+from whence.models.beginnings import begin_with, untrained
+from whence.models.training import RECORD, Training, recorded, train, training_seconds
 from whence.models.workshop import train_all
 
 SMALL = Training(data="stories", encoder="average", embedding_size=8, hidden_size=8, epochs=2, learning_rate=1e-2)

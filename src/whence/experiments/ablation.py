@@ -146,11 +146,15 @@ def _counts(written: "pd.Series[str]") -> np.ndarray:
     return np.array([text.split() for text in written], float)
 
 
+def _bleu_of(written: "pd.Series[str]") -> float:
+    return float(bleu(_counts(written).sum(0)))
+
+
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Accuracy in per cent, or BLEU, with and without attention: one row per alteration."""
     grouped = table.groupby(["when", "variant", "place"], sort=False)
     if measured(table) == "BLEU":
-        means = grouped[["base_counts", "altered_counts"]].agg(lambda texts: float(bleu(_counts(texts).sum(0))))
+        means = grouped[["base_counts", "altered_counts"]].agg(_bleu_of)
         means.columns = pd.Index(["base", "altered"])
     else:
         means = 100 * grouped[["base", "altered"]].mean()

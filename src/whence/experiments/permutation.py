@@ -69,7 +69,12 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
             sharpness = max_weight(bench, batch, place, step)
             moved = median_change(config, bench, batch, place, looked_at)
             for number, label, weight, change, there in zip(
-                bench.numbers(batch), bench.labels(batch), sharpness, moved, looked_at.any(1), strict=True
+                bench.numbers(batch),
+                bench.labels(batch),
+                sharpness,
+                moved,
+                np.any(looked_at, axis=1).tolist(),
+                strict=True,
             ):
                 if there:
                     rows.append({"example": number, "label": label, "place": place.name, "max_weight": weight,
@@ -88,7 +93,7 @@ def quartile(bench: "Bench") -> int:
 def answered(batch: "Batch", step: int | None) -> np.ndarray:
     """The positions that are compared: all that are answered, or the one step: [batch position]."""
     positions = np.asarray(batch.answers)
-    return positions if step is None else positions & (np.arange(positions.shape[1]) == step)
+    return positions if step is None else np.logical_and(positions, np.arange(positions.shape[1]) == step)
 
 
 def max_weight(bench: "Bench", batch: "Batch", place: Place, step: int | None = None) -> np.ndarray:
@@ -115,7 +120,7 @@ def real_queries(bench: "Bench", batch: "Batch", site: str, n_query: int, step: 
 def median_change(config: Config, bench: "Bench", batch: "Batch", place: Place, looked_at: np.ndarray) -> np.ndarray:
     """The median over the shuffles of the total variation, mean over the positions that are compared: [batch]."""
     free = bench.subject.task.name == "seq2seq" and config.decoding == "free"
-    last = int(looked_at.any(0).nonzero()[0].max(initial=0))  # no step after it is compared
+    last = int(np.flatnonzero(looked_at.any(0)).max(initial=0))  # no step after it is compared
     read = partial(bench.written, steps=last + 1) if free else bench.subject.predict
     base = read(batch)  # [batch position class]
     chunk = max(1, AT_ONCE // base.numel())

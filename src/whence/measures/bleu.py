@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.bleu import BLEU
 
 ORDERS = 4  # runs of one to four words
 COUNTS = 2 * ORDERS + 2  # runs that match, runs there are, length, length of the reference

@@ -148,9 +148,11 @@ def _recurrent(training: "Training", tokenizer: Any, corpus: Corpus, width: int)
 
 
 def _transformer(training: "Training", tokenizer: Any, corpus: Corpus, width: int) -> PreTrainedModel:
-    shape = {"hidden_size": training.hidden_size, "num_hidden_layers": training.layers, "dropout": training.dropout,
-             "num_decoder_layers": training.layers, "num_attention_heads": training.heads,
-             "intermediate_size": 2 * training.hidden_size}  # fmt: skip
+    shape: dict[str, Any] = {
+        "hidden_size": training.hidden_size, "intermediate_size": 2 * training.hidden_size, "dropout": training.dropout,
+        "num_hidden_layers": training.layers, "num_decoder_layers": training.layers,
+        "num_attention_heads": training.heads,
+    }  # fmt: skip
     if training.vectors is not None:
         raise BadConfig(
             "the transformer's word vectors are as wide as its layers and begin at random; leave vectors out"

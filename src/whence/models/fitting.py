@@ -6,7 +6,7 @@ happened.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -26,10 +26,14 @@ from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.threads import suited
 
+Rules = Rule | Mapping[str, Rule]  # for all sites, or by site
 POOL = 50  # batches' worth of texts that are sorted by length together
 KEPT = 50_000  # texts whose batches are kept in memory between epochs
 WARMING = 0.1  # share of the steps in which a linear schedule goes up
-OPTIMIZERS = {"amsgrad": partial(torch.optim.Adam, amsgrad=True), "adamw": torch.optim.AdamW}
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
+    "amsgrad": partial(torch.optim.Adam, amsgrad=True),
+    "adamw": torch.optim.AdamW,
+}
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def fit(
     recipe: Recipe,
     *,
     checkpoint: Path | None = None,
-    override: Callable[[Generator], Rule] | None = None,
+    override: Callable[[Generator], Rules] | None = None,
     quiet: bool = False,
 ) -> Progress:
     """Fit the subject's model in place, and leave it as it was in its best epoch on `dev`.
@@ -109,7 +113,7 @@ def _epoch(
     recipe: Recipe,
     optimizer: torch.optim.Optimizer,
     epoch: int,
-    override: Callable[[Generator], Rule] | None,
+    override: Callable[[Generator], Rules] | None,
 ) -> float:
     """One pass over the training texts; the mean loss."""
     torch.manual_seed(stream(recipe.seed, f"epoch {epoch}").initial_seed())  # dropout
@@ -149,7 +153,7 @@ def _rate(recipe: Recipe, done: float) -> float:
 
 
 def accuracy(
-    subject: Subject, examples: Sequence[Example], batch_size: int = 32, override: Rule | None = None
+    subject: Subject, examples: Sequence[Example], batch_size: int = 32, override: Rules | None = None
 ) -> float:
     """The share of right answers, each example counting alike."""
     right = 0.0
@@ -194,7 +198,7 @@ def _groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
     return [{"params": others, "weight_decay": recipe.weight_decay}, {"params": spared, "weight_decay": 0.0}]
 
 
-def _rule(override: Callable[[Generator], Rule] | None, seed: int, epoch: int, when: str) -> Rule | None:
+def _rule(override: Callable[[Generator], Rules] | None, seed: int, epoch: int, when: str) -> Rules | None:
     return None if override is None else override(stream(seed, f"attention {when} {epoch}"))
 
 

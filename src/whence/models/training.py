@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from whence.core.overrides import random, uniform
 from whence.core.seeds import stream
 from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus, Example
-from whence.data.fetching import sha256
+from whence.data.shelf import sha256
 from whence.models.beginnings import REFERENCE, learnable, untrained
 from whence.models.fitting import Recipe, fit
 from whence.models.subject import Subject, load
@@ -133,9 +133,9 @@ def train(training: Training, folder: Path, *, corpus: Corpus | None = None, qui
 
 def _trained(training: Training, folder: Path, corpus: Corpus, identity: dict[str, Any], quiet: bool) -> Subject:
     begun = time.perf_counter()
-    train, dev = drawn(corpus["train"], training.limit), learnable(corpus, "dev")
+    train = drawn(corpus["train"], training.limit)
+    dev = drawn(learnable(corpus, "dev"), training.limit and training.limit // 4)
     subject = untrained(training, replace(corpus, splits={**corpus.splits, "train": tuple(train)}))
-    dev = drawn(dev, training.limit and training.limit // 4)
     folder.mkdir(parents=True, exist_ok=True)
     started = folder / "training.started.json"
     if started.exists():
@@ -157,7 +157,7 @@ def _trained(training: Training, folder: Path, corpus: Corpus, identity: dict[st
     return subject
 
 
-def _alteration(training: Training, generator: Generator) -> dict[str, Rule]:
+def _alteration(training: Training, generator: Generator) -> Mapping[str, Rule]:
     rule = ALTERED[training.altered](generator)
     return dict.fromkeys(training.altered_sites, rule)
 

@@ -125,6 +125,12 @@ def as_table(lines: Sequence[Line]) -> pd.DataFrame:
     return pd.DataFrame([vars(line) for line in lines], columns=list(Line.__annotations__))
 
 
+def as_lines(table: pd.DataFrame) -> list[Line]:
+    """The lines that a table holds."""
+    rows: Any = table.astype(object).where(table.notna(), None).to_dict("records")
+    return [Line(**row) for row in rows]
+
+
 def as_text(lines: Sequence[Line]) -> str:
     """The lines for a screen."""
     header = ["", "published", "ours", "interval", "status"]
@@ -137,11 +143,9 @@ def as_text(lines: Sequence[Line]) -> str:
 
 def number(value: float | None, sd: float | None = None) -> str:
     """A number with its spread, if it is there."""
-    if value is None or value != value:
-        return ""
-    return f"{value:.1f}" + (f" ± {sd:.1f}" if sd is not None and sd == sd else "")
+    return "" if value is None else f"{value:.1f}" + ("" if sd is None else f" ± {sd:.1f}")
 
 
-def spread(line: Any) -> str:
+def spread(line: Line) -> str:
     """An interval in words."""
-    return "" if line.low is None or line.low != line.low else f"{line.low:.1f} to {line.high:.1f}"
+    return "" if line.low is None or line.high is None else f"{line.low:.1f} to {line.high:.1f}"

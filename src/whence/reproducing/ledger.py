@@ -12,6 +12,7 @@ from whence.figures.style import save
 from whence.measures.bootstrap import Interval
 from whence.reproducing.comparing import (
     RULE,
+    as_lines,
     as_table,
     based,
     lines_of,
@@ -75,7 +76,7 @@ def _tables(study: Study, lines: pd.DataFrame, found: Found) -> list[str]:
         rows += [
             f"| {line.system} | {line.data} | {line.quantity} | {number(line.published, line.sd)} | {number(line.ours)}"
             f" | {spread(line)} | {line.status} |"
-            for line in lines[lines["where"] == where].itertuples()
+            for line in as_lines(lines[lines["where"] == where])
         ]
         said = [_said(study, case, results.get(case.name)) for case in cases]
         parts.append(f"## {where}\n\n" + "\n".join(rows) + "\n\n" + "\n".join(filter(None, said)))

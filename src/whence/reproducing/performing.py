@@ -8,7 +8,7 @@ from typing import Any
 from whence.core.errors import BadData
 from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus
-from whence.data.fetching import home
+from whence.data.shelf import home
 from whence.experiments import experiment
 from whence.experiments._running import perform
 from whence.models.training import Training
@@ -81,7 +81,7 @@ def conducted(
     needed = [case for figure in figures for case in study.cases(scale) if case.name in figure.cases]
     for case in {case.name: case for case in (*wanted, *needed)}.values():
         ready = prepared(case, scale, store, data_dir, quiet)
-        if case in wanted:
+        if case in wanted and ready.run.seeds:
             say(f"{case.table}, {case.name}: ablation")
             yield case, case, ablated(ready, store, quiet)
         for figure in figures:

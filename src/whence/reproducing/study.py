@@ -35,10 +35,10 @@ class Published(Part):
 
 
 class Run(Part):
-    """How a case is run at one scale: what is trained, from how many seeds, and options of the ablation."""
+    """How a case is run at one scale: what is trained, from how many seeds (0: no ablation), and its options."""
 
     training: dict[str, Any]
-    seeds: int = Field(ge=1)
+    seeds: int = Field(ge=0)
     ablation: dict[str, Any] = {}
 
 
