@@ -20,6 +20,7 @@ from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
 from whence.experiments._config import Altering
 from whence.experiments._erasing import Erase, Erasing
+from whence.experiments._marks import Marks
 from whence.experiments._places import Place
 from whence.measures.bleu import COUNTS, bleu_counts, sentence_bleu
 from whence.models.batch import Batch
@@ -29,20 +30,6 @@ from whence.models.stepwise import encoded_once, step_probabilities
 from whence.models.subject import Subject, probabilities
 from whence.models.training import Training, train
 from whence.models.workshop import train_all
-
-
-@dataclass(frozen=True, eq=False)
-class Marks:
-    """How well each example was answered, from 0 to 1; of translations also the counts that BLEU is summed from."""
-
-    scores: Float[ndarray, " example"]
-    counts: Float[ndarray, "example count"] | None = None
-
-    def written(self) -> list[str | None]:
-        """The counts as a table holds them: ten numbers in a text."""
-        if self.counts is None:
-            return [None] * len(self.scores)
-        return [" ".join(f"{count:g}" for count in row) for row in self.counts]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,15 +14,15 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from whence.experiments._config import Altering
+from whence.experiments._marks import Marks, Measure, measured, summed
 from whence.experiments._places import Grain, alteration, places
 from whence.figures.intervals import intervals
-from whence.measures.bleu import COUNTS, bleu
-from whence.measures.bootstrap import Interval, Measure, paired_bootstrap_of
+from whence.measures.bootstrap import paired_bootstrap_of
 from whence.results.columns import Column, Columns
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench, Marks
+    from whence.experiments._bench import Bench
 
 CAPTION = "Points that are lost when attention is replaced. The grey band is too little to be of interest."
 NEEDS_ANSWERS = True  # it counts right ones
@@ -84,7 +84,7 @@ def _draws(config: Config, variant: str) -> int:
 
 
 def _rows(
-    bench: "Bench", base: "Marks", altered: "Marks", place: str, variant: str, when: str, seed: int
+    bench: "Bench", base: Marks, altered: Marks, place: str, variant: str, when: str, seed: int
 ) -> list[dict[str, Any]]:
     marks = zip(base.scores, altered.scores, base.written(), altered.written(), strict=True)
     return [
@@ -102,10 +102,11 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     (Bonferroni), so that the largest may be picked out.
     """
     n_places = table["place"].nunique()
-    unit = f"points of {measured(table)} lost"
+    unit = f"points of {measured(table['base_counts'])} lost"
     found = []
     for (when, variant, place), rows in table.groupby(["when", "variant", "place"], sort=False):
-        interval = lost(rows, seed=seed, level=1 - 0.05 / n_places, draws=max(2000, 40 * n_places))
+        interval = paired_bootstrap_of(*table_counts(rows), seed=seed, level=1 - 0.05 / n_places,
+                                       draws=max(2000, 40 * n_places))  # fmt: skip
         where = "" if n_places == 1 else f" at {place}"
         name = f"{WORDS[str(variant)]}{where}, {'trained so' if when == 'train+infer' else 'at inference'}"
         found.append(Effect(name, interval.mean, interval.low, interval.high, unit, SMALLEST,
@@ -113,57 +114,29 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     return found
 
 
-def measured(table: pd.DataFrame) -> str:
-    """What the table's scores are: accuracy, or BLEU where texts were written freely."""
-    return "accuracy" if table["base_counts"].isna().all() else "BLEU"
-
-
-def lost(rows: pd.DataFrame, **options: Any) -> Interval:
-    """The points that one alteration costs, over seeds and examples."""
-    return paired_bootstrap_of(*table_counts(rows), **options)
-
-
 def table_counts(rows: pd.DataFrame) -> tuple[Measure, np.ndarray, np.ndarray]:
-    """The rows of one alteration as a corpus measure, and what it is summed from: [seed example count] twice."""
+    """The rows of one alteration as a measure, and what it is summed from with and without: [seed example count]."""
     rows = rows.sort_values(["seed", "example"])
     n_seed = rows["seed"].nunique()
-    if measured(rows) == "BLEU":
-        base, altered = (_counts(rows[name]).reshape(n_seed, -1, COUNTS) for name in ("base_counts", "altered_counts"))
-        return bleu, base, altered
-    base, altered = (
-        np.stack([rows[name].to_numpy(float), np.ones(len(rows))], -1).reshape(n_seed, -1, 2)
-        for name in ("base", "altered")
-    )
-    return per_cent, base, altered
-
-
-def per_cent(counts: np.ndarray) -> np.ndarray:
-    """Accuracy from what was right and how many there were."""
-    return np.asarray(100 * counts[..., 0] / counts[..., 1])
-
-
-def _counts(written: "pd.Series[str]") -> np.ndarray:
-    return np.array([text.split() for text in written], float)
-
-
-def _bleu_of(written: "pd.Series[str]") -> float:
-    return float(bleu(_counts(written).sum(0)))
+    measure, base = summed(rows["base"], rows["base_counts"])
+    _, altered = summed(rows["altered"], rows["altered_counts"])
+    return measure, base.reshape(n_seed, -1, base.shape[-1]), altered.reshape(n_seed, -1, base.shape[-1])
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Accuracy in per cent, or BLEU, with and without attention: one row per alteration."""
-    grouped = table.groupby(["when", "variant", "place"], sort=False)
-    if measured(table) == "BLEU":
-        means = grouped[["base_counts", "altered_counts"]].agg(_bleu_of)
-        means.columns = pd.Index(["base", "altered"])
-    else:
-        means = 100 * grouped[["base", "altered"]].mean()
-    return means.assign(change=means["altered"] - means["base"]).round(1).reset_index()
+    rows = []
+    for (when, variant, place), of_one in table.groupby(["when", "variant", "place"], sort=False):
+        measure, *both = table_counts(of_one)
+        base, altered = (float(measure(counts.sum(1)).mean()) for counts in both)
+        rows.append({"when": when, "variant": variant, "place": place, "base": base, "altered": altered,
+                     "change": altered - base})  # fmt: skip
+    return pd.DataFrame(rows).round(1)
 
 
 def figure(table: pd.DataFrame) -> Figure:
     """What is lost, one line per alteration, with its interval and the smallest effect of interest."""
-    return intervals(effects(table), x_label=f"points of {measured(table)} lost")
+    return intervals(effects(table), x_label=f"points of {measured(table['base_counts'])} lost")
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
@@ -188,7 +161,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         effects=(deciding, *(effect for effect in found if effect is not deciding)),
         done="The attention weights were replaced by equal ones, by random ones and by their own in random order, and"
         f" the answers were marked again{also}.{together}",
-        means=f"Where {measured(table)} falls, the model's success depends on its attention being what it is."
+        means=f"Where {measured(table['base_counts'])} falls, the model's success depends on its attention being what it is."
         f" {further}",
         does_not_mean="An attention that matters is not yet an explanation: other weights may serve as well (question"
         " 5), and the words with most weight need not be those that decide (question 3).",

@@ -9,8 +9,9 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from whence.experiments.ablation import lost, measured, table_counts
-from whence.measures.bootstrap import Interval, interval, resampled
+from whence.experiments._marks import measured
+from whence.experiments.ablation import table_counts
+from whence.measures.bootstrap import Interval, interval, paired_bootstrap_of, resampled
 from whence.reproducing.study import Case, Published, Scale, Study
 
 WITHIN = 2.0  # points: what is nearer counts as the same
@@ -47,9 +48,9 @@ def lines_of(case: Case, table: pd.DataFrame | None, scale: Scale) -> list[Line]
     if table is None:
         return [Line(**said, quantity=name, published=value, sd=sd, ours=None, low=None, high=None, n=0, seeds=0,
                      status=f"not run: needs {case.needs}") for name, value, sd in _theirs(case.published)]  # fmt: skip
-    found, unit = {"base": based(table)}, measured(table)
+    found, unit = {"base": based(table)}, measured(table["base_counts"])
     for (variant, when), rows in table.groupby(["variant", "when"], sort=False):
-        fall = lost(rows)
+        fall = paired_bootstrap_of(*table_counts(rows))
         found[f"{variant}, {when}"] = Interval(-fall.mean, -fall.high, -fall.low)
     theirs = {name: (value, sd) for name, value, sd in _theirs(case.published)}
     lines = []
