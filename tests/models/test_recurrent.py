@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
 from tokenizing import reader
-from whence import Replay, attending, from_logits, imposed, permuted, uniform
+from whence import Replay, attending, from_logits, imposed, permuted, uniform, without
 from whence.data.examples import Example
 from whence.explainers import explainer
 from whence.models import RecurrentConfig, RecurrentForConditionalGeneration
@@ -261,6 +261,13 @@ def test_a_replay_alters_every_step_as_attending_does(attention):
             expected = model(**inputs).logits.expand(3, -1, -1, -1)
         assert_close(replay(override, times=3), expected)
         assert_close(in_parts(override, times=3), expected)
+    keys = torch.eye(5, dtype=torch.bool)[:3, None].expand(3, 2, 5)  # another key is taken away each time
+    expected = []
+    for key in range(3):
+        with attending(model, override=without(key), watch=None):
+            expected.append(model(**inputs).logits)
+    for some in (replay, in_parts):
+        assert_close(some(without(keys), times=3), torch.stack(expected))
     outcomes = replay(permuted(0), times=6)
     assert len({tuple(outcome.flatten().tolist()) for outcome in outcomes}) == 6
 
