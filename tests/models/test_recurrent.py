@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
 from tokenizing import reader
-from whence import Replay, attending, from_logits, imposed, permuted, uniform
+from whence import Replay, attending, from_logits, imposed, permuted, uniform, without
 from whence.data.examples import Example
 from whence.explainers import explainer
 from whence.models import RecurrentConfig, RecurrentForConditionalGeneration
@@ -252,13 +252,22 @@ def test_a_replay_alters_every_step_as_attending_does(attention):
     replay = Replay(model, "attention", inputs)
     assert replay.way == "batch", replay.why_not
     assert replay.steps == (4 if attention == "additive" else 1)
-    for make in (lambda: permuted(3), lambda: uniform, lambda: uniform.only(examples=1)):
-        with attending(model, override=make(), watch=None):
-            expected = model(**inputs).logits
-        assert_close(replay(make())[0], expected)  # the same draws, step by step
-    with attending(model, override=uniform, watch=None):
+    with attending(model, override=permuted(3), watch=None):
         expected = model(**inputs).logits
-    assert_close(Replay(model, "attention", inputs, budget=1)(uniform, times=3), expected.expand(3, -1, -1, -1))
+    assert_close(replay(permuted(3))[0], expected)  # the same draws, step by step
+    in_parts = Replay(model, "attention", inputs, budget=1)
+    for override in (uniform, uniform.only(examples=1), uniform.sparing(SOURCE == 2)):
+        with attending(model, override=override, watch=None):
+            expected = model(**inputs).logits.expand(3, -1, -1, -1)
+        assert_close(replay(override, times=3), expected)
+        assert_close(in_parts(override, times=3), expected)
+    keys = torch.eye(5, dtype=torch.bool)[:3, None].expand(3, 2, 5)  # another key is taken away each time
+    expected = []
+    for key in range(3):
+        with attending(model, override=without(key), watch=None):
+            expected.append(model(**inputs).logits)
+    for some in (replay, in_parts):
+        assert_close(some(without(keys), times=3), torch.stack(expected))
     outcomes = replay(permuted(0), times=6)
     assert len({tuple(outcome.flatten().tolist()) for outcome in outcomes}) == 6
 
