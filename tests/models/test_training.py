@@ -20,8 +20,8 @@ from whence.core.seeds import stream
 from whence.data.embedded import stories
 from whence.data.examples import Corpus, Example
 from whence.models import training as module
-from whence.models.subject import load
 from whence.models.beginnings import begin_with, untrained
+from whence.models.subject import load
 from whence.models.training import RECORD, Training, recorded, train, training_seconds
 from whence.models.workshop import train_all
 

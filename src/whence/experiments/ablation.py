@@ -161,8 +161,8 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         effects=(deciding, *(effect for effect in found if effect is not deciding)),
         done="The attention weights were replaced by equal ones, by random ones and by their own in random order, and"
         f" the answers were marked again{also}.{together}",
-        means=f"Where {measured(table['base_counts'])} falls, the model's success depends on its attention being what it is."
-        f" {further}",
+        means=f"Where {measured(table['base_counts'])} falls, the model's success depends on its attention being what"
+        f" it is. {further}",
         does_not_mean="An attention that matters is not yet an explanation: other weights may serve as well (question"
         " 5), and the words with most weight need not be those that decide (question 3).",
     )
