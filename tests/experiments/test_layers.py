@@ -44,7 +44,7 @@ def slow_score(subject, example, sites, specials, draws):
 def test_scores_are_those_of_a_slow_loop(kind, specials, monkeypatch):
     monkeypatch.setattr(whence, "permuted", Shifts(), raising=False)
     some = bench_of(kind, n=5)
-    table = layers.run(config(draws=2, specials=specials), some)
+    table = layers.run(config(draws=2, specials=specials, decoding="forced"), some)
     every = layers.groups(some.subject)
     assert set(every) == ({"encoder", "decoder", "across"} if kind == "translator" else {"layers"})
     for (group, direction, depth), rows in table.groupby(["group", "direction", "depth"]):
@@ -72,7 +72,8 @@ def made(by_depth: dict[str, list[float]], n: int = 60, labels: str = "ab") -> p
     return layers.COLUMNS.table(
         [
             {"example": number, "label": labels[number % len(labels)] if labels else "", "group": group,
-             "direction": direction, "depth": depth, "layer": str(depth), "score": float(number < share * n)}
+             "direction": direction, "depth": depth, "layer": str(depth), "score": float(number < share * n),
+             "counts": None}
             for group, shares in by_depth.items()
             for direction in layers.DIRECTIONS
             for depth, share in enumerate(shares)
@@ -88,7 +89,8 @@ def test_losses_are_means_with_intervals_that_hold_together():
         assert found.loc[direction, "lost"].tolist() == pytest.approx([0.0, 10.0, 40.0])
     lost = np.array([[100.0 * (30 <= number < 54) for number in range(60)]])
     by_hand = paired_bootstrap(lost, level=1 - 0.05 / 4)  # two depths from either end
-    assert found.loc[("bottom-up", 2), ["low", "high"]].tolist() == pytest.approx([by_hand.low, by_hand.high])
+    assert found.loc[("bottom-up", 2), ["low", "high"]].tolist() == pytest.approx([by_hand.low, by_hand.high], abs=2)
+    assert found.loc["bottom-up", "left"].tolist() == pytest.approx([90.0, 80.0, 50.0])
     names = [effect.name for effect in layers.effects(table)]
     assert names == ["all 2 layers shuffled", "the lowest layer shuffled", "the topmost layer shuffled"]
 

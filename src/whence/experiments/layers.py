@@ -3,25 +3,25 @@
 Paper 003, §4.3 and Fig. 4. The attention weights are shuffled in no layer, in one, in two, and so on until all: from
 the bottom up, or from the top down. A classifier's or a language model's layers are one group; of an encoder–decoder
 the encoder's own attention, the decoder's own and that across are three, each shuffled by itself. The smallest effect
-of interest is two points of accuracy, as in the ablation.
+of interest is two points of accuracy or BLEU, as in the ablation.
 
 Differs from the paper: it does not say in which order layers are shuffled, nor whether [CLS] and [SEP] are; here both
-orders, and special tokens keep their weight by default. Its scores of translations are BLEU, ours the share of target
-tokens that are right, given the target so far.
+orders, and special tokens keep their weight by default.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
 import whence
-from whence.experiments._config import Run
-from whence.experiments._places import Place
+from whence.experiments._config import Altering
+from whence.experiments._marks import Marks, measured, summed
+from whence.experiments._places import Place, matching
 from whence.figures.curves import curves
-from whence.measures.bootstrap import paired_bootstrap
+from whence.measures.bootstrap import paired_bootstrap_of
 from whence.results.columns import Column, Columns
 from whence.results.verdict import Effect, Verdict
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from whence.models.subject import Subject
 
 CAPTION = (
-    "Right answers as attention is shuffled in one layer after another. Dotted: nothing shuffled. The bands are the"
+    "What is left as attention is shuffled in one layer after another. Dotted: nothing shuffled. The bands are the"
     " intervals of what is lost."
 )
 NEEDS_ANSWERS = True
@@ -40,11 +40,10 @@ GROUPS = {"self": "encoder", "causal": "decoder", "cross": "across"}  # of an en
 WHERE = {"encoder": " of the encoder", "decoder": " of the decoder", "across": " from the decoder to the encoder"}
 
 
-class Config(Run):
+class Config(Altering):
     """Shuffle the attention of one layer after another, and see how much accuracy is lost."""
 
     draws: int = Field(5, gt=0, description="how often the weights of each example are shuffled")
-    specials: bool = Field(False, description="shuffle the weight of special tokens too ([CLS], [SEP])")
 
 
 COLUMNS = Columns(
@@ -55,65 +54,73 @@ COLUMNS = Columns(
     direction=Column(str, "bottom-up or top-down"),
     depth=Column(int, "number of layers that are shuffled"),
     layer=Column(str, "the layer that was shuffled last; empty at depth 0"),
-    score=Column(float, "share of right answers (0 or 1 for one answer), mean over the draws"),
+    score=Column(float, "share of right answers, mean over the draws; of a text written freely its BLEU / 100"),
+    counts=Column(str, "what BLEU is summed from: runs of 1 to 4 words that match, that there are, two lengths"),
 )
 
 
 def run(config: Config, bench: "Bench") -> pd.DataFrame:
     """The table: every example's score at every depth."""
     rows: list[dict[str, Any]] = []
-    known: dict[tuple[str, ...], np.ndarray] = {(): bench.scores()}  # all layers are the same ones from either end
-    for group, sites in groups(bench.subject).items():
+    known: dict[tuple[str, ...], Marks] = {(): bench.marks(config)}  # all layers are the same ones from either end
+    for group, sites in groups(bench.subject, config.sites).items():
         for direction in DIRECTIONS:
             order = sites if direction == "bottom-up" else sites[::-1]
             for depth in range(len(order) + 1):
                 shuffled = tuple(site for site in sites if site in order[:depth])
                 if shuffled not in known:
                     place = Place(group, shuffled)
-                    known[shuffled] = bench.scores(whence.permuted, place, config.specials, config.draws)
+                    known[shuffled] = bench.marks(config, whence.permuted, place, draws=config.draws)
                 about = {"group": group, "direction": direction, "depth": depth, "layer": order[depth - 1]}
                 rows += _rows(bench, known[shuffled], about if depth else about | {"layer": ""})
     return COLUMNS.table(rows)
 
 
-def groups(subject: "Subject") -> dict[str, tuple[str, ...]]:
-    """The attention sites in groups that are shuffled by themselves, each in execution order."""
+def groups(subject: "Subject", patterns: Sequence[str] = ("*",)) -> dict[str, tuple[str, ...]]:
+    """The sites that match, in groups that are shuffled by themselves, each in execution order."""
+    there = matching(subject.sites, patterns)
     if not subject.model.config.is_encoder_decoder:
-        return {"layers": tuple(subject.sites)}
+        return {"layers": there}
     found: dict[str, tuple[str, ...]] = {}
-    for name, site in subject.sites.items():
-        group = GROUPS.get(site.kind, site.kind)
+    for name in there:
+        kind = subject.sites[name].kind
+        group = GROUPS.get(kind, kind)
         found[group] = (*found.get(group, ()), name)
     return found
 
 
-def _rows(bench: "Bench", scores: np.ndarray, about: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows(bench: "Bench", marks: Marks, about: dict[str, Any]) -> list[dict[str, Any]]:
     return [
-        {"example": number, "label": label, **about, "score": score}
-        for number, label, score in zip(bench.chosen, bench.all_labels(), scores, strict=True)
+        {"example": number, "label": label, **about, "score": score, "counts": counts}
+        for number, label, score, counts in zip(
+            bench.chosen, bench.all_labels(), marks.scores, marks.written(), strict=True
+        )
     ]
 
 
 def losses(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """For every group, direction and depth the points of accuracy lost, with a paired bootstrap interval.
+    """For every group, direction and depth what is left and the points lost, with a paired bootstrap interval.
 
     The intervals hold together for all depths that there are (Bonferroni).
     """
     steps = ["group", "direction", "depth"]
-    by_step = table.pivot_table(index=steps, columns="example", values="score", sort=False)
-    n_steps = max(1, int((by_step.index.get_level_values("depth") > 0).sum()))
-    base = by_step.xs(0, level="depth").iloc[0].to_numpy(float)  # [example]
+    by_step = {step: rows.sort_values("example") for step, rows in table.groupby(steps, sort=False)}
+    n_steps = max(1, sum(depth != 0 for _, _, depth in by_step))
+    unshuffled = next(rows for (_, _, depth), rows in by_step.items() if depth == 0)
+    measure, base = summed(unshuffled["score"], unshuffled["counts"])  # [example count]
     found = []
-    for scores in by_step.to_numpy(float):  # [example]
-        lost = 100 * (base - scores)
-        interval = paired_bootstrap(lost[None], seed=seed, level=1 - 0.05 / n_steps, draws=max(2000, 40 * n_steps))
-        found.append({"lost": interval.mean, "low": interval.low, "high": interval.high})
-    return pd.concat([by_step.index.to_frame(index=False), pd.DataFrame(found)], axis=1)
+    for step, rows in by_step.items():
+        _, left = summed(rows["score"], rows["counts"])
+        interval = paired_bootstrap_of(measure, base[None], left[None], seed=seed, level=1 - 0.05 / n_steps,
+                                       draws=max(2000, 40 * n_steps))  # fmt: skip
+        found.append({**dict(zip(steps, step, strict=True)), "left": float(measure(left.sum(0))),
+                      "lost": interval.mean, "low": interval.low, "high": interval.high})  # fmt: skip
+    return pd.DataFrame(found)
 
 
 def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     """What is lost with all layers of a group shuffled, with the lowest alone, and with the topmost alone."""
-    found, n = [], table["example"].nunique()
+    found, n, unit = [], table["example"].nunique(), f"points of {measured(table['counts'])} lost"
     for group, lost in losses(table, seed).groupby("group", sort=False):
         last = int(lost["depth"].max())
         wanted = {f"all {last} layers": ("bottom-up", last), "the lowest layer": ("bottom-up", 1),
@@ -122,18 +129,19 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
             row = lost[(lost["direction"] == direction) & (lost["depth"] == depth)]
             value, low, high = (float(row[column].iloc[0]) for column in ("lost", "low", "high"))
             name = f"{'the only layer' if last == 1 else name}{WHERE.get(str(group), '')} shuffled"
-            found.append(Effect(name, value, low, high, "points of accuracy lost", SMALLEST, n))
+            found.append(Effect(name, value, low, high, unit, SMALLEST, n))
     return found
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """Accuracy by depth, from the bottom up and from the top down, a panel for each group (003 Fig. 4)."""
-    base = 100 * float(table.loc[table["depth"] == 0, "score"].mean())
+    """Accuracy or BLEU by depth, from the bottom up and from the top down, a panel for each group (003 Fig. 4)."""
     lost = losses(table)
-    left = lost.assign(left=base - lost["lost"], low=base - lost["high"], high=base - lost["low"])
+    base = float(lost.loc[lost["depth"] == 0, "left"].iloc[0])
+    left = lost.assign(low=base - lost["high"], high=base - lost["low"])
     dotted = dict.fromkeys(left["group"], base)
+    scale = "BLEU" if measured(table["counts"]) == "BLEU" else "right answers (%)"
     return curves(left, "depth", "left", "direction", "group", "low", "high", dotted,
-                  "layers whose attention is shuffled", "right answers (%)")  # fmt: skip
+                  "layers whose attention is shuffled", scale)  # fmt: skip
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
@@ -145,9 +153,10 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     return Verdict(
         1, answer, sentence, (deciding, *(effect for effect in found if effect is not deciding)),
         done="The attention weights were shuffled among the words in one layer, then in two, and so on, from the bottom"
-        " up and from the top down, and the right answers were counted each time. The intervals hold for all depths"
+        " up and from the top down, and the answers were marked each time. The intervals hold for all depths"
         " together.",
-        means="Where accuracy falls with a layer, what comes out of it depends on where that layer attends.",
+        means=f"Where {measured(table['counts'])} falls with a layer, what comes out of it depends on where that layer"
+        " attends.",
         does_not_mean="A layer that can be shuffled without loss may matter all the same: other layers may make up for"
         " it. And a layer that matters need not show which words decide (question 3).",
     )  # fmt: skip
@@ -168,7 +177,7 @@ def decided(effect: Effect, single: list[Effect], above_chance: float) -> tuple[
             "The model does hardly better than always naming the most frequent answer, so there is nothing that the"
             " attention of its layers could matter for."
         )
-    loss = f"with {effect.name}, the model loses {effect.value:.1f} points of accuracy"
+    loss = f"with {effect.name}, the model loses {effect.value:.1f} {effect.unit.removesuffix(' lost')}"
     loss = f"{loss} ({effect.low:.1f} to {effect.high:.1f})"
     alone = "; ".join(f"with {one.name} alone, {one.value:.1f}".replace("shuffled alone", "alone") for one in single)
     said = f"{loss}{'; ' * bool(alone)}{alone}."
