@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from whence.commands._shared import HERE, Output, leading, parsed, quieten
+from whence.core.errors import BadConfig
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,10 @@ class Options:
     """folder with the native corpora (default: $WHENCE_DATA)"""
     out: Path = Path("whence-results")
     """folder for models and results; a run that was cut off goes on there"""
+    saved: bool = False
+    """only what was run before: nothing is trained, nothing is run"""
     ledger: Path | None = None
-    """also write the page, its table and its figures into this folder"""
+    """also write into this page (.md), with the table and the figures in a folder of its name beside it"""
     output: Annotated[Output, HERE] = field(default_factory=Output)
 
 
@@ -37,18 +40,19 @@ def command(arguments: list[str]) -> int:
         print("\n".join(["usage: whence reproduce STUDY [OPTIONS]", "", *(f"  {name}" for name in studies.names())]))
         return 2
     study = studies.read(options.study)
+    if options.ledger is not None and options.ledger.suffix != ".md":
+        raise BadConfig(f"--ledger names a page; expected a file that ends in .md, came {options.ledger}")
     if options.only is not None:
         study.refuse_unknown(options.only)
     quieten()
     from whence.reproducing.comparing import as_table, as_text, lines_of
     from whence.reproducing.ledger import write_ledger
-    from whence.reproducing.performing import conducted
+    from whence.reproducing.performing import Way, conducted
     from whence.results.store import Store
 
-    store, lines, found = Store(options.out), [], []
-    for what, case, result in conducted(
-        study, options.scale, options.only, store, options.data_dir, options.output.silent, options.output.say
-    ):
+    way = Way(options.scale, Store(options.out), options.data_dir, options.output.silent, options.saved)
+    lines, found = [], []
+    for what, case, result in conducted(study, options.only, way, options.output.say):
         found.append((what, case, result))
         if what is case:
             lines += lines_of(case, result.table, options.scale)
@@ -59,6 +63,6 @@ def command(arguments: list[str]) -> int:
         return 0
     print(as_text(lines))
     print(
-        f"\nThe page: {page}" if page else f"\nResults: {options.out}. With --ledger FOLDER, a page with figures too."
+        f"\nThe page: {page}" if page else f"\nResults: {options.out}. With --ledger PAGE.md, a page with figures too."
     )
     return 0

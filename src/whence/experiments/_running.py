@@ -40,8 +40,7 @@ def perform(
         config.model, config.task, device=config.device, dtype=config.dtype, trust_remote_code=config.trust_remote_code
     )
     training = recorded(Path(config.model))
-    identity = {"experiment": name, "config": config.identity(), "subject": subject.fingerprint,
-                "corpus": corpus.checksum}  # fmt: skip
+    identity = identified(name, config, subject, corpus)
     saved = store.get(name, identity) if store is not None else None
     if saved is not None:
         return saved
@@ -71,6 +70,11 @@ def perform(
     if store is not None:
         store.put(result, identity)
     return result
+
+
+def identified(name: str, config: Run, subject: Subject, corpus: Corpus) -> dict[str, Any]:
+    """What a result is known by: the experiment, the options that change its numbers, the model and the corpus."""
+    return {"experiment": name, "config": config.identity(), "subject": subject.fingerprint, "corpus": corpus.checksum}
 
 
 def split_of(corpus: Corpus, config: Looking) -> str:

@@ -66,15 +66,15 @@ def panels(heights: Sequence[float], width: float = WIDTH) -> tuple[Figure, list
     return figure, list(figure.subplots(len(heights), height_ratios=list(heights), squeeze=False)[:, 0])
 
 
-def save(figure: Figure, path: str | Path) -> list[Path]:
-    """Write `path` with the endings .svg, .pdf and .png; the same figure gives the same bytes."""
+def save(figure: Figure, path: str | Path, endings: Sequence[str] = ("svg", "pdf", "png")) -> list[Path]:
+    """Write `path` with the endings .svg, .pdf and .png, or some of them; the same figure gives the same bytes."""
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
     written = []
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     with house():
-        for ending, about in metadata.items():
+        for ending in endings:
             target = Path(f"{path}.{ending}")
-            figure.savefig(target, format=ending, metadata=about, facecolor="white")
+            figure.savefig(target, format=ending, metadata=metadata[ending], facecolor="white")
             written.append(target)
     return written
 

@@ -44,10 +44,15 @@ class Line:
 
 def lines_of(case: Case, table: pd.DataFrame | None, scale: Scale) -> list[Line]:
     """All numbers of a case: its score, and what each alteration changes."""
-    said = {"where": case.table, "system": case.system, "data": case.data}
+    said: dict[str, Any] = {"where": case.table, "system": case.system, "data": case.data}
     if table is None:
-        return [Line(**said, quantity=name, published=value, sd=sd, ours=None, low=None, high=None, n=0, seeds=0,
-                     status=f"not run: needs {case.needs}") for name, value, sd in _theirs(case.published)]  # fmt: skip
+        unit = "BLEU" if case.kind == "generation" else "accuracy"
+        nothing: dict[str, Any] = {"ours": None, "low": None, "high": None, "n": 0, "seeds": 0}
+        status = f"not run: needs {case.needs or 'time'}"
+        return [
+            Line(**said, quantity=name.replace("base", unit), published=value, sd=sd, **nothing, status=status)
+            for name, value, sd in _theirs(case.published)
+        ]
     found, unit = {"base": based(table)}, measured(table["base_counts"])
     for (variant, when), rows in table.groupby(["variant", "when"], sort=False):
         fall = paired_bootstrap_of(*table_counts(rows))

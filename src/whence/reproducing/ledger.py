@@ -29,19 +29,32 @@ Found = Sequence[tuple[Case | Picture, Case, Result]]
 KINDS = {"single": "single texts", "pair": "pairs of texts", "generation": "translation"}
 
 
-def write_ledger(study: Study, scale: Scale, found: Found, folder: Path) -> Path:
-    """Write the page, its table as CSV and its figures into a folder; the path of the page."""
-    with saving(folder):
+def write_ledger(study: Study, scale: Scale, found: Found, page: Path) -> Path:
+    """Write the study's part of the page, which may hold others, and beside the page its table as CSV and its figures.
+
+    The part stands between two marks and is written anew; the rest of the page stays as it is.
+    """
+    folder = page.with_suffix("")
+    with saving(page):
         folder.mkdir(parents=True, exist_ok=True)
         lines = ledger_table(study, scale, found)
         lines.to_csv(folder / f"{study.name}.csv", index=False, float_format="%.4g")
-        parts = [_heading(study, scale), *_tables(study, lines, found), _finding(study, found, scale)]
+        parts = [_heading(study, scale, folder), *_tables(study, lines, found), _finding(study, found)]
         parts += [_figure(figure, case, result, folder, study.name) for figure, case, result in found
                   if isinstance(figure, Picture)]  # fmt: skip
         parts += [_first_figure(study, found, folder), _remarks(study)]
-        page = folder / f"{study.name}.md"
-        page.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+        body = "\n\n".join(part for part in parts if part)
+        page.write_text(within(page, study.name, body), encoding="utf-8")
     return page
+
+
+def within(page: Path, name: str, body: str) -> str:
+    """The page with this part in the place of the old one, or at its end."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    there = page.read_text(encoding="utf-8") if page.exists() else "# Reproductions\n"
+    before, found, rest = there.partition(begin)
+    after = rest.partition(end)[2] if found else ""
+    return f"{before.rstrip()}\n\n{begin}\n{body}\n{end}\n" + (f"\n{after.strip()}\n" if after.strip() else "")
 
 
 def ledger_table(study: Study, scale: Scale, found: Found) -> pd.DataFrame:
@@ -55,11 +68,12 @@ def ledger_table(study: Study, scale: Scale, found: Found) -> pd.DataFrame:
     return as_table(rows)
 
 
-def _heading(study: Study, scale: Scale) -> str:
-    made = f"`whence reproduce {study.name} --scale {scale} --ledger FOLDER`"
+def _heading(study: Study, scale: Scale, folder: Path) -> str:
+    made = f"`whence reproduce {study.name} --scale {scale} --ledger PAGE`"
     return (
-        f"# {study.title} (paper {study.paper})\n\n{study.about.strip()}\n\nMade by {made} from saved results. {RULE}"
-        " Changes are in points, with 95 % paired bootstrap intervals over examples and seeds."
+        f"## {study.title} (paper {study.paper})\n\n{study.about.strip()}\n\nMade by {made} from saved results. {RULE}"
+        " Changes are in points, with 95 % paired bootstrap intervals over examples and seeds. All numbers:"
+        f" [`{study.name}.csv`]({folder.name}/{study.name}.csv)."
     )
 
 
@@ -79,7 +93,7 @@ def _tables(study: Study, lines: pd.DataFrame, found: Found) -> list[str]:
             for line in as_lines(lines[lines["where"] == where])
         ]
         said = [_said(study, case, results.get(case.name)) for case in cases]
-        parts.append(f"## {where}\n\n" + "\n".join(rows) + "\n\n" + "\n".join(filter(None, said)))
+        parts.append(f"### {where}\n\n" + "\n".join(rows) + "\n\n" + "\n".join(filter(None, said)))
     return parts
 
 
@@ -99,7 +113,7 @@ def _said(study: Study, case: Case, result: Result | None) -> str:
     ).strip()
 
 
-def _finding(study: Study, found: Found, scale: Scale) -> str:
+def _finding(study: Study, found: Found) -> str:
     """The paper's finding in numbers, and what the controls do to it."""
     groups: dict[str, list[pd.DataFrame]] = {}
     for what, case, result in found:
@@ -115,7 +129,7 @@ def _finding(study: Study, found: Found, scale: Scale) -> str:
         for label, fall in relative_falls(groups).items()
     ]
     return "\n".join([
-        "## The finding in numbers", "",
+        "### The finding in numbers", "",
         "Share of the score that is lost when a model is trained and tested with equal weights, in per cent of the"
         " unaltered score, mean over models and corpora. *Published* is reckoned from the paper's tables, for all its"
         " corpora.", "",
@@ -133,8 +147,8 @@ def _first_figure(study: Study, found: Found, folder: Path) -> str:
         return ""
     table = pd.DataFrame([bar for case, result in shown.values() for bar in _bars(case, result.table)])
     picture = bars(table, "task", "weights", "value", "low", "high", x_label="accuracy in per cent, or BLEU")
-    files = save(picture, folder / f"{study.name}-figure-1")
-    return f"## Figure 1\n\nWith attention, and trained with equal weights.\n\n![Figure 1]({_svg(files)})"
+    files = save(picture, folder / f"{study.name}-figure-1", ["svg"])
+    return f"### Figure 1\n\nWith attention, and trained with equal weights.\n\n![Figure 1]({_linked(files)})"
 
 
 def _bars(case: Case, table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -154,17 +168,17 @@ def _bar(case: Case, weights: str, found: Interval) -> dict[str, Any]:
 def _figure(figure: Picture, case: Case, result: Result, folder: Path, study: str) -> str:
     module = experiment(result.experiment)
     stem = f"{study}-{figure.name}-{case.name}".lower().replace(" ", "-").replace(",", "").replace(".", "")
-    files = save(module.figure(result.table), folder / stem)
+    files = save(module.figure(result.table), folder / stem, ["svg"])
     verdict, corpus = module.verdict(result.table), result.manifest["corpus"]
     return (
-        f"## {figure.name}: {case.name}\n\n{figure.about} {corpus['n']:,} examples of {corpus['name']},"
+        f"### {figure.name}: {case.name}\n\n{figure.about} {corpus['n']:,} examples of {corpus['name']},"
         f" {result.manifest['seconds']:.0f} seconds. {verdict.sentence} {figure.why}\n\n![{figure.name}, {case.name}]"
-        f"({_svg(files)})"
+        f"({_linked(files)})"
     )
 
 
-def _svg(files: Sequence[Path]) -> str:
-    return next(file.name for file in files if file.suffix == ".svg")
+def _linked(files: Sequence[Path]) -> str:
+    return f"{files[0].parent.name}/{files[0].name}"
 
 
 def _remarks(study: Study) -> str:
@@ -175,4 +189,4 @@ def _remarks(study: Study) -> str:
         f"| {r.where} | {r.system} | {r.data} | {r.metric} | {r.value:g} | {r.status} | {r.note} |"
         for r in study.remark
     ]
-    return "## Other published numbers\n\n" + "\n".join(rows)
+    return "### Other published numbers\n\n" + "\n".join(rows)

@@ -10,8 +10,9 @@ from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus
 from whence.data.shelf import home
 from whence.experiments import experiment
-from whence.experiments._running import perform
-from whence.models.training import Training
+from whence.experiments._running import identified, perform
+from whence.models.subject import load
+from whence.models.training import RECORD, Training
 from whence.models.workshop import train_all
 from whence.options import checked
 from whence.reproducing.study import Case, Picture, Run, Scale, Study
@@ -32,21 +33,40 @@ class Ready:
     corpus: Corpus
 
 
-def prepared(case: Case, scale: Scale, store: Store, data_dir: Path | None, quiet: bool) -> Ready:
-    """The corpus read and the model of seed 0 trained, or found."""
-    run: Run = getattr(case, scale)
-    training = settled(run, data_dir)
-    corpus = load_corpus(training.data, data_dir=data_dir)
-    folder = store.root / "models" / f"{corpus.name.replace(':', '-')}-{training.key(corpus)}-none-seed{training.seed}"
-    train_all([(training, folder, corpus)], quiet=quiet)
+@dataclass(frozen=True)
+class Way:
+    """How a study is run: at which scale, where results are, and whether only `saved` ones are wanted."""
+
+    scale: Scale
+    store: Store
+    data_dir: Path | None = None
+    quiet: bool = False
+    saved: bool = False
+
+
+def prepared(case: Case, way: Way) -> Ready | None:
+    """The corpus read and the model of seed 0 trained, or found; None if it is not there and should be."""
+    run: Run = getattr(case, way.scale)
+    training = settled(run, way.data_dir)
+    corpus = load_corpus(training.data, data_dir=way.data_dir)
+    name = f"{corpus.name.replace(':', '-')}-{training.key(corpus)}-none-seed{training.seed}"
+    folder = way.store.root / "models" / name
+    if way.saved and not (folder / RECORD).exists():
+        return None
+    train_all([(training, folder, corpus)], quiet=way.quiet)
     return Ready(case, run, training, folder, corpus)
 
 
 def settled(run: Run, data_dir: Path | None) -> Training:
-    """The training of a case; files that it names are looked for in the data folder."""
-    options = dict(run.training)
+    """The training of a case. Files that it names are looked for in the data folder, and so are saved models there
+    (`models/NAME`), before the hub is asked.
+    """
+    options, data = dict(run.training), home(data_dir)
+    local = data / "models" / str(options.get("model", "")).rpartition("/")[2]
+    if "/" in str(options.get("model", "")) and local.is_dir():
+        options["model"] = str(local)
     if "vectors" in options:
-        options["vectors"] = home(data_dir) / options["vectors"]
+        options["vectors"] = data / options["vectors"]
         if not options["vectors"].is_file():
             raise BadData(
                 f"the study begins with the word vectors {options['vectors']}, which are not there; put them there, or"
@@ -55,36 +75,33 @@ def settled(run: Run, data_dir: Path | None) -> Training:
     return checked(Training, {**options, "data_dir": data_dir})
 
 
-def ablated(ready: Ready, store: Store, quiet: bool) -> Result:
-    """The case's row of the table: with its attention and without."""
-    options = {**ready.run.ablation, "retrain": ready.run.seeds}
-    return _performed("ablation", ready, options, store, quiet)
-
-
-def pictured(figure: Picture, ready: Ready, scale: Scale, store: Store, quiet: bool) -> Result:
-    """The figure's experiment on one case."""
-    return _performed(figure.experiment, ready, getattr(figure, scale), store, quiet)
-
-
-def _performed(name: str, ready: Ready, options: dict[str, Any], store: Store, quiet: bool) -> Result:
+def performed(name: str, ready: Ready, options: dict[str, Any], way: Way) -> Result | None:
+    """The result of an experiment on a case; None if it is not there and should be."""
     given = {"model": str(ready.folder), "data": ready.training.data, "data_dir": ready.training.data_dir, **options}
     config = checked(experiment(name).Config, given)
-    return perform(name, config, store, corpus=ready.corpus, quiet=quiet)
+    if not way.saved:
+        return perform(name, config, way.store, corpus=ready.corpus, quiet=way.quiet)
+    return way.store.get(name, identified(name, config, load(ready.folder), ready.corpus))
 
 
-def conducted(
-    study: Study, scale: Scale, only: str | None, store: Store, data_dir: Path | None, quiet: bool, say: Say
-) -> Iterator[tuple[Case | Picture, Case, Result]]:
+def conducted(study: Study, only: str | None, way: Way, say: Say) -> Iterator[tuple[Case | Picture, Case, Result]]:
     """Everything that is asked for, one after another: what it is for, on which case, and its result."""
-    figures = study.figures(scale, only)
-    wanted = study.cases(scale, only)
-    needed = [case for figure in figures for case in study.cases(scale) if case.name in figure.cases]
+    figures = study.figures(way.scale, only)
+    wanted = study.cases(way.scale, only)
+    needed = [case for figure in figures for case in study.cases(way.scale) if case.name in figure.cases]
     for case in {case.name: case for case in (*wanted, *needed)}.values():
-        ready = prepared(case, scale, store, data_dir, quiet)
-        if case in wanted and ready.run.seeds:
-            say(f"{case.table}, {case.name}: ablation")
-            yield case, case, ablated(ready, store, quiet)
-        for figure in figures:
-            if case.name in figure.cases:
-                say(f"{figure.name}, {case.name}: {figure.experiment}")
-                yield figure, case, pictured(figure, ready, scale, store, quiet)
+        ready = prepared(case, way)
+        if ready is None:
+            continue
+        of_case: list[Case | Picture] = [case] if case in wanted and ready.run.seeds else []
+        for what in (*of_case, *(figure for figure in figures if case.name in figure.cases)):
+            name = what.experiment if isinstance(what, Picture) else "ablation"
+            say(f"{what.name}: {name}" if what is case else f"{what.name}, {case.name}: {name}")
+            options = getattr(what, way.scale) if isinstance(what, Picture) else _of_ablation(ready.run)
+            result = performed(name, ready, options, way)
+            if result is not None:
+                yield what, case, result
+
+
+def _of_ablation(run: Run) -> dict[str, Any]:
+    return {**run.ablation, "retrain": run.seeds}
