@@ -7,10 +7,14 @@ import pytest
 import torch
 from test_permutation import bench as bench_of
 
+import zoo
+from tokenizing import wordpiece
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
+from whence.data.examples import Example
 from whence.experiments import gating
 from whence.experiments._bench import Bench
+from whence.models.subject import Subject
 
 CONFIG = gating.Config(model="m", data="d")
 
@@ -65,6 +69,25 @@ def test_another_question_moves_the_weights_of_a_pair(story_reader, stories):
     assert table["second"].all()
     assert gating.verdict(table).answer == "yes"
     assert "no gate" in gating.verdict(table).sentence
+
+
+@pytest.mark.parametrize("name", ["additive-pairs-conditional", "additive-dot-pairs-bypass"])
+def test_a_question_that_was_read_on_from_the_text_is_read_on_from_the_same_text(name):
+    """Whatever is handed from the first text to the second is the first text's own, the second another's."""
+    subject = Subject(zoo.BY_NAME[name].build(), wordpiece())
+    examples = [Example("the film is not bad", pair="a film ?"), Example("bad", pair="not good at all"),
+                Example("a good movie !", pair="bad ?")]  # fmt: skip
+    table = gating.run(CONFIG, Bench(subject, examples, range(3), quiet=True, name="gating", batch_size=2))
+    for number, example in enumerate(examples):
+        weights = []
+        for pair in (example.pair, examples[(number + 1) % 3].pair):
+            with attending(subject.model) as tape:
+                subject.predict(subject.encode([replace(example, pair=pair)]))
+            weights.append(tape.only("attention").weights[0, 0, 0])
+        n = min(map(len, weights))  # the first text stands first
+        moved = (weights[0][:n] - weights[1][:n]).abs().sum() / 2
+        assert table["moved"][number] == pytest.approx(float(moved), abs=1e-6)
+        assert float(moved) > 0 or number == 1  # of one word nothing can move
 
 
 @pytest.mark.parametrize("kind", ["bert", "translator"])

@@ -36,9 +36,14 @@ class Erasing:
     def __init__(self, subject: Subject, batch: Batch, erase: Erase, sites: Sequence[str]) -> None:
         self.subject, self.batch, self.erase = subject, batch, erase
         self.target = predicted(subject, batch, "margin")
-        attended = attendable(subject, batch, matching(readable(subject), sites))
-        self.sites = list(attended)
-        self.inputs = self._inputs(torch.stack(list(attended.values())).any(0)).numpy()
+        named = matching(subject.sites, sites)
+        self.sites = [name for name in readable(subject) if name in named and subject.sites[name].keys == "tokens"]
+        if not self.sites and erase != "input":
+            raise BadConfig(
+                f"the keys at {', '.join(named)} are not the tokens of the text, so none can be erased there; name"
+                " other sites, or delete from the text (erase input)"
+            )
+        self.inputs = self._inputs(attendable(subject, batch, self.sites)).numpy()
         self.replay: Replay | None = None
         if erase != "input" and len(self.sites) == 1:
             self.replay = Replay(subject.model, self.sites[0], batch.inputs, read=self._read)
@@ -114,22 +119,15 @@ class Erasing:
 
 
 @torch.no_grad()
-def attendable(subject: Subject, batch: Batch, sites: Sequence[str]) -> dict[str, Bool[Tensor, "batch token"]]:
-    """The sites whose keys are the tokens of the text, and which of these each may attend to."""
-    found: dict[str, Tensor] = {}
+def attendable(subject: Subject, batch: Batch, sites: Sequence[str]) -> Bool[Tensor, "batch token"]:
+    """The tokens that some of the sites may attend to; all, where there are no sites."""
+    found = torch.zeros_like(batch.special) if sites else batch.mask.cpu()
 
     def look(call: Call) -> None:
-        mask = call.mask[..., : call.mask.shape[-1] - call.sinks].flatten(1, 2).any(1).cpu()
-        if mask.shape == batch.special.shape:
-            found[call.site.name] = mask | found.get(call.site.name, False)
+        found.logical_or_(call.mask[..., : call.mask.shape[-1] - call.sinks].flatten(1, 2).any(1).cpu())
 
     with attending(subject.model, watch=dict.fromkeys(sites, look)):
         subject.model(**batch.inputs)
-    if not found:
-        raise BadConfig(
-            f"the keys at {', '.join(sites)} are not the tokens of the text, so none can be erased; choose other sites,"
-            " or erase='input'"
-        )
     return found
 
 

@@ -11,6 +11,7 @@ it is computed with another example's second text. The smallest effect of intere
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,13 +60,13 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
             " translation a weight depends on the word that asks as well, and Proposition 4.1 does not speak about"
             " that. Expected the model `additive` (whence train additive); see `layers` for others"
         )
-    questions, rows = _questions(bench), []
-    other = np.array(others([example.pair for example in bench.examples]))
+    rows: list[dict[str, Any]] = []
+    other = others([example.pair for example in bench.examples])
     for batch in bench.batches():
-        asked = None if questions is None else questions[other[batch.examples.numpy()]]
+        asked = _asked_by_others(bench, batch, other)
         off, moved = rewritten(bench, batch, asked)
         for number, label, far, shifted in zip(bench.numbers(batch), bench.labels(batch), off, moved, strict=True):
-            rows.append({"example": number, "label": label, "second": questions is not None, "off": far,
+            rows.append({"example": number, "label": label, "second": asked is not None, "off": far,
                          "moved": shifted})  # fmt: skip
     return COLUMNS.table(rows).sort_values("example", kind="stable", ignore_index=True)
 
@@ -85,32 +86,27 @@ def rewritten(bench: "Bench", batch: "Batch", asked: Any = None) -> tuple[np.nda
     gates = (gates - gates.masked_fill(~attended, float("-inf")).amax(1, keepdim=True)).exp() * attended
     weights = gates / gates.sum(1, keepdim=True)  # [batch token]
     context = (weights[..., None] * hidden).sum(1)  # [batch width]
-    again = model.decoder(context, own[0] if own else None).detach().softmax(-1)
+    again = model.decoder(context, own[0]).detach().softmax(-1)
     moved = total_variation(weights, call.weights[:, 0, 0])
     return (again - probs).abs().amax(-1).cpu().numpy(), moved.cpu().numpy()
 
 
-def _questions(bench: "Bench") -> Any:
-    """What the second text of every example asks [example width]; None where there is none."""
+def _asked_by_others(bench: "Bench", batch: "Batch", other: Sequence[int]) -> Any:
+    """What other examples' second texts ask of these first texts [batch width]; None where no second text asks."""
     if bench.subject.model.question is None:
         return None
-    made: Any = None
-    for batch in bench.batches():
-        with _heard(bench.subject.model) as asked:
-            bench.subject.predict(batch)
-        made = asked[0].new_empty(len(bench.examples), asked[0].shape[1]) if made is None else made
-        made[batch.examples] = asked[0]
-    return made
+    pairs = [(bench.examples[i], bench.examples[other[i]]) for i in batch.examples.tolist()]
+    swapped = [replace(own, pair=stranger.pair, pair_words=stranger.pair_words) for own, stranger in pairs]
+    with _heard(bench.subject.model) as asked:
+        bench.subject.predict(bench.subject.encode(swapped))
+    return asked[0]
 
 
 @contextmanager
 def _heard(model: Any) -> Iterator[list[Any]]:
-    """While open, what the second texts of each pass ask [batch width] is listed."""
+    """While open, what the second texts of each pass ask is listed: [batch width], or None."""
     asked: list[Any] = []
-    if model.question is None:
-        yield asked
-        return
-    hook = model.question.register_forward_hook(lambda module, args, output: asked.append(output[1].detach()))
+    hook = model.score.register_forward_pre_hook(lambda module, args: asked.append(args[1]))
     try:
         yield asked
     finally:
