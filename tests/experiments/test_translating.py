@@ -20,8 +20,11 @@ from whence.models.generating import translate
 from whence.models.stepwise import encoded_once, step_probabilities
 from whence.models.training import Training
 
-KINDS = {"bahdanau": {"model": "recurrent", "attention": "additive", "layers": 1}, "luong": {"model": "recurrent",
-         "attention": "dot", "layers": 1}, "transformer": {"model": "transformer", "layers": 2, "heads": 2}}  # fmt: skip
+KINDS = {
+    "bahdanau": {"model": "recurrent", "attention": "additive", "layers": 1},
+    "luong": {"model": "recurrent", "attention": "dot", "layers": 1},
+    "transformer": {"model": "transformer", "layers": 2, "heads": 2},
+}
 
 
 @pytest.fixture(scope="module")
@@ -147,9 +150,7 @@ def test_shuffled_translations_against_a_slow_loop(bench, decoding, steps, monke
     table = permutation.run(asked, bench)
     lengths = [int(bench.subject.encode([e]).answers.sum()) for e in bench.examples]
     step = int(np.quantile(lengths, 0.25)) - 1
-    assert table["example"].tolist() == [
-        n for n, length in enumerate(lengths) if steps == "all" or length > step
-    ]
+    assert table["example"].tolist() == [n for n, length in enumerate(lengths) if steps == "all" or length > step]
     sites = [name for name, site in bench.subject.sites.items() if site.kind == "cross"]
     for row in table.itertuples():
         batch = bench.subject.encode([bench.examples[row.example]])
