@@ -10,10 +10,12 @@ from sacrebleu.metrics import BLEU
 import whence
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, UnknownSite
+from whence.core.overrides import Override
 from whence.data.embedded import numerals
 from whence.experiments import ablation, layers, permutation
 from whence.experiments._bench import Bench
 from whence.experiments._marks import measured
+from whence.experiments._places import places
 from whence.models.beginnings import untrained
 from whence.models.fitting import Recipe, fit
 from whence.models.generating import translate
@@ -29,15 +31,15 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def corpus():
-    return numerals.load(sizes={"train": 300, "dev": 30, "test": 12})
+    return numerals.load(sizes={"train": 600, "dev": 30, "test": 12})
 
 
 @pytest.fixture(scope="module", params=KINDS)
 def bench(request, corpus):
     """A translator that has begun to learn: its texts end, and its attention is not all alike."""
-    small = {"embedding_size": 16, "hidden_size": 16, "dropout": 0.0, "data": "numerals"}
+    small = {"embedding_size": 32, "hidden_size": 32, "dropout": 0.0, "data": "numerals"}
     subject = untrained(Training(**KINDS[request.param], **small), corpus)
-    fit(subject, corpus["train"], corpus["dev"], Recipe(epochs=6, batch_size=16, learning_rate=2e-2), quiet=True)
+    fit(subject, corpus["train"], corpus["dev"], Recipe(epochs=8, batch_size=16, learning_rate=1e-2), quiet=True)
     return Bench(subject, corpus["test"], range(12), quiet=True, name="test", batch_size=5)
 
 
@@ -89,7 +91,7 @@ def test_special_tokens_keep_their_weight_in_every_beam(bench):
 
 
 def _everywhere(bench):
-    (place,) = whence.experiments._places.places(bench.subject, "all", bench.first_batch())
+    (place,) = places(bench.subject, "all", bench.first_batch())
     return place
 
 
@@ -130,7 +132,7 @@ class Shifts:
 
     def __call__(self, generator):
         self.done = Counter()
-        return whence.core.overrides.Override("shifted", self.rule, generator)
+        return Override("shifted", self.rule, generator)
 
     def rule(self, call, free):
         weights, free = call.weights.clone(), free.expand_as(call.weights)

@@ -18,7 +18,8 @@ WITHIN = 2.0  # points: what is nearer counts as the same
 ALTERATIONS = [("uniform", "train+infer"), ("uniform", "infer"), ("random", "train+infer"), ("random", "infer"),
                ("permuted", "infer")]  # fmt: skip
 RULE = (
-    f"*Reproduced*: the published value lies within our 95 % interval, or within {WITHIN:g} points of ours."
+    f"*Reproduced*: the published value lies within our 95 % interval, or within {WITHIN:g} points (or its own"
+    " spread) of ours."
     " *Differs*: it does not; what is known of the cause stands beside it."
 )
 
@@ -61,7 +62,7 @@ def lines_of(case: Case, table: pd.DataFrame | None, scale: Scale) -> list[Line]
     lines = []
     for name, ours in found.items():
         value, sd = theirs.get(name, (None, None))
-        status = stated(value, ours, scale)
+        status = stated(value, ours, scale, sd)
         lines.append(Line(
             **said, quantity=name.replace("base", unit), published=value, sd=sd, ours=ours.mean, low=ours.low,
             high=ours.high, n=table["example"].nunique(), seeds=table["seed"].nunique(), status=status,
@@ -86,13 +87,13 @@ def based(table: pd.DataFrame) -> Interval:
     return interval(float(measure(base.sum(1)).mean()), draws)
 
 
-def stated(published: float | None, ours: Interval, scale: Scale) -> str:
-    """The status of a number."""
+def stated(published: float | None, ours: Interval, scale: Scale, sd: float | None = None) -> str:
+    """The status of a number, given the published one and its spread."""
     if published is None:
         return "control"
     if scale == "quick":
         return "other data"
-    near = abs(published - ours.mean) <= WITHIN
+    near = abs(published - ours.mean) <= max(WITHIN, sd or 0.0)
     return "reproduced" if near or ours.low <= published <= ours.high else "differs"
 
 
