@@ -20,7 +20,7 @@ def test_all_corpora_are_listed(capsys):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("entailment", ("train  3000 examples (1000 contradiction, 1000 entailment, 1000 neutral)", "  decides ")),
+        ("entailment", ("train  6000 examples (2000 contradiction, 2000 entailment, 2000 neutral)", "  decides ")),
         ("numerals", ("test   500 examples", "tausend", "  links ")),
     ],
 )
