@@ -79,7 +79,7 @@ def test_relative_falls_by_hand():
 def test_the_papers_text_against_its_own_tables():
     """Its §4.1 says 0.1, 49.5 and 51.2; the first does not follow from its Table 1."""
     shares = published_falls(read("across-tasks"))
-    assert shares["single"] == pytest.approx(0.57, abs=0.01)
+    assert shares["single"] == pytest.approx(0.61, abs=0.01)
     assert shares["pair"] == pytest.approx(49.7, abs=0.1)
     assert shares["generation"] == pytest.approx(51.3, abs=0.1)
 

@@ -14,6 +14,7 @@ from whence.experiments.ablation import table_counts
 from whence.measures.bootstrap import Interval, interval, paired_bootstrap_of, resampled
 from whence.reproducing.study import Case, Published, Scale, Study
 
+SOME = 1e-9  # points: of nothing, nothing is lost
 WITHIN = 2.0  # points: what is nearer counts as the same
 ALTERATIONS = [("uniform", "train+infer"), ("uniform", "infer"), ("random", "train+infer"), ("random", "infer"),
                ("permuted", "infer")]  # fmt: skip
@@ -115,7 +116,8 @@ def _relative(table: pd.DataFrame, variant: str, seed: int) -> tuple[float, Floa
     measure, base, altered = table_counts(rows)
     before, after = (float(measure(counts.sum(1)).mean()) for counts in (base, altered))
     drawn = resampled(measure, base, altered, seed=seed)
-    return 100 * (before - after) / before, 100 * (drawn[:, 0] - drawn[:, 1]) / drawn[:, 0]
+    falls = 100 * (drawn[:, 0] - drawn[:, 1]) / np.maximum(drawn[:, 0], SOME)
+    return 100 * (before - after) / max(before, SOME), falls
 
 
 def published_falls(study: Study) -> dict[str, float]:

@@ -1,0 +1,78 @@
+"""`whence reproduce`: the quick scale from beginning to end, its ledger, and going on from what is saved."""
+
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from whence.reproducing import performing
+from whence.reproducing.study import read
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))
+from command import whence
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    return tmp_path_factory.mktemp("reproduced")
+
+
+def test_a_table_is_run_printed_and_entered_in_the_ledger(out, capsys):
+    page = out / "page.md"
+    said = whence(capsys, "reproduce", "across-tasks", "--only", "Table 3", "--out", out, "--ledger", page, "--quiet")
+    assert said.code == 0
+    assert "Table 3  Bahdanau  Multi30k  BLEU" in said.out
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# Reproductions\n\n<!-- across-tasks: begin -->\n## Attention Interpretability")
+    assert "| Bahdanau | Multi30k | uniform, train+infer | -10.4 |" in text
+    assert "needs the Yelp 2017 reviews" in text
+    table = pd.read_csv(out / "page" / "across-tasks.csv")
+    study = read("across-tasks")
+    assert len(table) == 6 * sum(case.published is not None for case in study.case)
+    ours = table[table["ours"].notna()].set_index(["system", "quantity"])["ours"]
+    assert ours["Bahdanau", "BLEU"] > 80, "numbers are learned within minutes"
+    assert ours["Bahdanau", "uniform, train+infer"] < -20, "a translator needs its attention"
+    assert ours["Luong", "permuted, infer"] < -20
+    for link in ("page/across-tasks-figure-1.svg",):
+        assert link in text
+        assert (out / link).exists()
+
+
+def test_what_is_saved_is_not_run_again_and_the_rest_of_the_page_stays(out, capsys, monkeypatch):
+    monkeypatch.setattr(performing, "perform", None)
+    page = out / "page.md"
+    page.write_text("Before.\n\n" + page.read_text(encoding="utf-8") + "\nAfter.\n", encoding="utf-8")
+    said = whence(capsys, "reproduce", "across-tasks", "--saved", "--out", out, "--ledger", page, "--json")
+    assert said.code == 0
+    found = json.loads(said.out)
+    assert {line["where"] for line in found["lines"]} == {"Table 3"}
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("Before.")
+    assert text.endswith("\nAfter.\n")
+    assert text.count("across-tasks: begin") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["across-task"], "Did you mean across-tasks?"),
+        (["across-tasks", "--only", "Table 9"], "has no 'Table 9'"),
+        (["across-tasks", "--scale", "huge"], "huge"),
+        (["across-tasks", "--ledger", "folder"], "a file that ends in .md"),
+        (["across-tasks", "--scale", "full", "--only", "SST, Bahdanau", "--data-dir", "nowhere"], "word vectors"),
+    ],
+)
+def test_mistakes_get_a_sentence(arguments, complaint, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = whence(capsys, "reproduce", *arguments)
+    assert said.code == 2
+    assert complaint in said.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_a_study_those_there_are_are_listed(capsys):
+    said = whence(capsys, "reproduce")
+    assert said.code == 2
+    assert "across-tasks" in said.out
