@@ -35,7 +35,7 @@ def command(arguments: list[str]) -> int:
     elif not options.name:
         raise BadConfig(f"`whence data {options.verb}` needs the name of a corpus; see `whence data list`")
     elif options.verb == "get":
-        folder = catalogue.get(options.name, options.data_dir)
+        folder = catalogue.get(options.name, options.data_dir, quiet=options.output.silent)
         rows, words = {"folder": str(folder)}, f"{options.name} is in {folder}"
     else:
         corpus = catalogue.load(options.name, data_dir=options.data_dir)

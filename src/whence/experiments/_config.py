@@ -18,7 +18,7 @@ class Looking(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     columns: Columns = Field(Columns(), description="names of the table's columns, where they cannot be guessed")
-    split: str | None = Field(None, description="split to look at (default: test, or the only one)")
+    split: str | None = Field(None, description="split to look at (default: test, else dev, else the only one)")
     task: Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm"] | None = Field(
         None, description="what the model does (default: what it was saved for)"
     )

@@ -17,6 +17,7 @@ from whence.models.wording import as_text, word_numbers
 
 UNKNOWN = -1
 NO_LIMIT = 2**31 - 1  # tokens; more than a tokenizer can be told
+MANY = 4096  # tokens that are read where a model states no limit: attention takes the square of them
 
 
 class Encoder:
@@ -31,6 +32,7 @@ class Encoder:
             )
         make_padding(model, tokenizer)
         self.max_length = longest(model, tokenizer)
+        self.known_words = getattr(model.get_input_embeddings(), "num_embeddings", NO_LIMIT)
         self.label_ids = {str(name): int(number) for number, name in (model.config.id2label or {}).items()}
         self.taken = set(inspect.signature(model.forward).parameters)
 
@@ -54,11 +56,19 @@ class Encoder:
         pairs = [as_text(e.pair_words, e.pair) for e in examples if e.pair is not None]
         if pairs and len(pairs) < len(examples):
             raise BadData("some examples have a second text and some have none; expected all or none to have one")
-        return self.tokenizer(
+        if getattr(self.model.config, "pairs", False) and not pairs:
+            raise BadData("this model reads two texts and came with one; name the second (--pair TEXT to explain,"
+                          " --columns.pair NAME for a table)")  # fmt: skip
+        encoded = self.tokenizer(
             [as_text(e.words, e.text) for e in examples], pairs or None, padding=True, truncation=True,
             max_length=self.max_length, return_special_tokens_mask=True, return_attention_mask=True,
             return_tensors="pt", return_token_type_ids="token_type_ids" in self.tokenizer.model_input_names,
         )  # fmt: skip
+        largest = int(encoded["input_ids"].max()) if encoded["input_ids"].numel() else 0
+        if largest >= self.known_words:
+            raise CannotLoad(f"the tokenizer does not belong to the model: it gives the token number {largest}, and the"
+                             f" model knows {self.known_words} tokens; save the model's own tokenizer beside it")  # fmt: skip
+        return encoded
 
     def _refuse_empty(self, examples: Sequence[Example], numbers: Sequence[int], there: Tensor, complaint: str) -> None:
         for row in (~there).nonzero().flatten().tolist()[:1]:
@@ -141,7 +151,7 @@ def make_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> 
 
 
 def longest(model: nn.Module, tokenizer: PreTrainedTokenizerBase) -> int:
-    """How many tokens the model can take: its tokenizer's limit, or that of its learned positions."""
+    """How many tokens the model can take: its tokenizer's limit, or that of its learned positions, or `MANY`."""
     limits = [tokenizer.model_max_length, NO_LIMIT]
     for name, module in model.named_modules():
         if isinstance(module, nn.Embedding) and "position" in name.rsplit(".", 1)[-1] and "relative" not in name:
@@ -149,7 +159,8 @@ def longest(model: nn.Module, tokenizer: PreTrainedTokenizerBase) -> int:
             limits.append(module.num_embeddings - offset)
     config: Any = model.config
     stated = getattr(config, "max_position_embeddings", None) or 0
-    return int(min(*limits, stated if stated > 0 else NO_LIMIT))  # XLNet states -1
+    least = int(min(*limits, stated if stated > 0 else NO_LIMIT))  # XLNet states -1
+    return MANY if least == NO_LIMIT else least
 
 
 def bucketed(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:

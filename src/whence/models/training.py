@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from torch import Generator
 
 from whence.core.attending import Rule
@@ -148,7 +148,9 @@ def _trained(training: Training, folder: Path, corpus: Corpus, identity: dict[st
     )  # fmt: skip
     subject.model.save_pretrained(folder)
     subject.tokenizer.save_pretrained(folder)
-    record = {"identity": identity, "training": training.model_dump(mode="json"), "dev": progress.scores,
+    vectors = training.vectors and training.vectors.resolve()  # to be found from any folder
+    options = training.model_copy(update={"vectors": vectors}).model_dump(mode="json")
+    record = {"identity": identity, "training": options, "dev": progress.scores,
               "losses": progress.losses, "best": progress.best,
               "seconds": round(time.perf_counter() - begun, 2), "notes": list(corpus.notes)}  # fmt: skip
     write_json(folder / RECORD, record)
@@ -180,17 +182,43 @@ def vectors_checksum(path: Path) -> str:
 
 def recorded(folder: Path) -> Training | None:
     """How the model in a folder was trained, if Whence trained it."""
-    record = folder / RECORD
-    return Training(**json.loads(record.read_text())["training"]) if record.exists() else None
+    try:
+        return Training(**_record(folder)["training"])
+    except (KeyError, TypeError, ValidationError):
+        return None
+
+
+def retrainable(folder: Path, corpus: Corpus) -> tuple[Training | None, str]:
+    """How to train the model in a folder again on this corpus; or None and why not, if Whence trained it."""
+    training = recorded(folder)
+    if training is None:
+        return None, ""
+    if not {"train", "dev"} <= set(corpus.splits):
+        return None, f"{corpus.name} has no splits train and dev"
+    if _record(folder)["identity"]["corpus"] != corpus.checksum:
+        return None, f"the model was trained on other examples than those of {corpus.name}"
+    if training.vectors is not None and not training.vectors.is_file():
+        return None, f"the word vectors that it began with are not there any more ({training.vectors})"
+    return training, ""
 
 
 def training_seconds(folder: Path) -> float:
     """How long the training of the model in a folder took (its last part, if it was cut off)."""
-    return float(json.loads((folder / RECORD).read_text())["seconds"])
+    return float(_record(folder)["seconds"])
+
+
+def _record(folder: Path, name: str = RECORD) -> dict[str, Any]:
+    """What was recorded of a training; nothing, if the file is somebody else's."""
+    try:
+        record = json.loads((folder / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    ours = isinstance(record, dict) and isinstance(record.get("identity"), dict)
+    return record if ours else {}
 
 
 def _refuse_other(folder: Path, identity: dict[str, Any], name: str = RECORD) -> None:
-    there = json.loads((folder / name).read_text())["identity"]
+    there = _record(folder, name).get("identity", {})
     differing = sorted(key for key in identity if there.get(key) != identity[key])
     if differing:
         raise BadConfig(
