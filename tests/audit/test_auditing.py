@@ -54,8 +54,8 @@ def test_what_is_there_afterwards(audited):
 
 def test_the_plan_is_told_before_it_is_run(audited):
     _, said = audited
-    assert re.match(r"The plan: ablation of \d+ examples of test, permutation of \d+ examples of test; about \d+ seconds"
-                    " of the 0.05", said[0])  # fmt: skip
+    assert re.match(r"The plan: ablation of \d+ examples of test, permutation of \d+ examples of test; about \d+"
+                    " seconds of the 0.05", said[0])  # fmt: skip
     assert "  bert-200 on reviews-24.csv: took column 'label' as the label" in said
     assert sum("(about" in line for line in said) == 2
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from whence.experiments._config import Altering
-from whence.experiments._marks import Marks, Measure, measured, summed
+from whence.experiments._marks import Marks, Measure, loses, measured, summed, undecidable
 from whence.experiments._places import Grain, alteration, at_a_time, places
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import paired_bootstrap_of

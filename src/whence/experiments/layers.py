@@ -18,7 +18,7 @@ from pydantic import Field
 
 import whence
 from whence.experiments._config import Altering
-from whence.experiments._marks import Marks, measured, summed
+from whence.experiments._marks import Marks, loses, measured, summed, undecidable
 from whence.experiments._places import Place, matching
 from whence.figures.curves import curves
 from whence.measures.bootstrap import paired_bootstrap_of

@@ -66,8 +66,10 @@ class Encoder:
         )  # fmt: skip
         largest = int(encoded["input_ids"].max()) if encoded["input_ids"].numel() else 0
         if largest >= self.known_words:
-            raise CannotLoad(f"the tokenizer does not belong to the model: it gives the token number {largest}, and the"
-                             f" model knows {self.known_words} tokens; save the model's own tokenizer beside it")  # fmt: skip
+            raise CannotLoad(
+                f"the tokenizer does not belong to the model: it gives the token number {largest}, and the model knows"
+                f" {self.known_words} tokens; save the model's own tokenizer beside it"
+            )
         return encoded
 
     def _refuse_empty(self, examples: Sequence[Example], numbers: Sequence[int], there: Tensor, complaint: str) -> None:
