@@ -187,8 +187,14 @@ def test_a_model_of_another_corpus_is_not_trained_again(tmp_path):
         perform("ablation", options, Store(tmp_path), quiet=True)
 
 
+def test_how_to_train_again_without_training_again_is_refused():
+    with pytest.raises(BadConfig, match="retrained says how to train again, and retrain from how many seeds"):
+        perform("ablation", config("ablation", retrained=("uniform",)), quiet=True)
+
+
 def test_what_was_learned_is_not_looked_at_by_chance():
     some = (Example("a text", "a"), Example("another", "b"))
     assert split_of(Corpus("c", {"train": some, "dev": some}), Run(model="m", data="d")) == "dev"
+    assert split_of(Corpus("c", {"dev": some, "test": some}), Run(model="m", data="d", split="validation")) == "dev"
     with pytest.raises(BadData, match=r"c has the splits train, more, and none is called test; name one \(--split\)"):
         split_of(Corpus("c", {"train": some, "more": some}), Run(model="m", data="d"))

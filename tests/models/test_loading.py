@@ -167,3 +167,11 @@ def test_a_config_that_does_not_fit_gets_one_line(saved, changed, complaint):
 def test_a_name_that_is_too_long_for_a_file_is_no_folder():
     with pytest.raises(CannotLoad, match="there is no folder xxx"):
         load_model("x" * 300)
+
+
+def test_weights_that_are_no_numbers_are_refused(saved):
+    weights = load_file(saved / "model.safetensors")
+    weights["classifier.bias"][0] = float("nan")
+    save_file(weights, saved / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(CannotLoad, match=r"holds weights that are no numbers \(classifier.bias\).* for float32"):
+        load_model(saved)

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from whence.auditing.plan import Plan, make_plan, measured
 from whence.auditing.settings import Settings
 from whence.core.errors import BadConfig, BadData
 from whence.data.catalogue import load as load_corpus
-from whence.data.examples import Corpus
+from whence.data.examples import Corpus, Example
 from whence.experiments import experiment
 from whence.experiments._running import perform, refuse_unknown, refuse_unmarked, split_of
 from whence.models.subject import Subject, load
@@ -104,7 +104,7 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
                      "specials": settings.specials, "minutes": settings.minutes, "seed": settings.seed})  # fmt: skip
     saved = store.root / "plans" / f"{key}.json"
     refuse_unknown(examples, subject)
-    labelled = all(getattr(example, subject.task.needs) is not None for example in examples)
+    labelled = marked(examples, subject)
     if labelled:
         refuse_unmarked(examples, subject, data)
     plan = saved_plan(saved)
@@ -116,6 +116,10 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
         costs = measured(subject, examples, settings.grain, training)
         plan = make_plan(costs, len(examples), share, grain=settings.grain, labelled=labelled,
                          least=0 if settings.model else LEAST_SEEDS)  # fmt: skip
+        elsewhere = [name for name, others in corpus.splits.items() if others and marked(others, subject)]
+        if not labelled and elsewhere:
+            where = f"the split {elsewhere[0]} has them: --split {elsewhere[0]}"
+            plan = replace(plan, left_out=(*plan.left_out, where))
         if labelled and why_not:
             plan = replace(plan, left_out=(*plan.left_out, f"models are not trained again: {why_not}"))
         with saving(store.root):
@@ -123,6 +127,11 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
             write_json(saved, plan.as_dict())
     name = f"{Path(model).name} on {corpus.name}" if settings.model else data
     return Prepared(name, model, data, subject, corpus, split, plan)
+
+
+def marked(examples: Sequence[Example], subject: Subject) -> bool:
+    """Whether all examples have a right answer."""
+    return all(getattr(example, subject.task.needs) is not None for example in examples)
 
 
 def saved_plan(path: Path) -> Plan | None:

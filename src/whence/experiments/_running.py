@@ -13,10 +13,10 @@ from whence.core.errors import BadConfig, BadData
 from whence.core.seeds import stream
 from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus, Example
+from whence.data.tables import DEV
 from whence.experiments import experiment
 from whence.experiments._bench import Bench
 from whence.experiments._config import Looking, Run
-from whence.models.encoding import MANY
 from whence.models.subject import Subject, load
 from whence.models.threads import suited
 from whence.models.training import retrainable
@@ -84,6 +84,8 @@ def identified(name: str, config: Run, subject: Subject, corpus: Corpus) -> dict
 def split_of(corpus: Corpus, config: Looking) -> str:
     """The split that is named, else the test split, else dev, else the only one: never by chance what was learned."""
     there = list(corpus.splits)
+    if config.split in DEV and config.split not in there and "dev" in there:
+        return "dev"
     usual = [name for name in ("test", "dev") if name in there] or (there if len(there) == 1 else [])
     if config.split is None and not usual:
         raise BadData(f"{corpus.name} has the splits {', '.join(there)}, and none is called test; name one (--split)")
@@ -137,11 +139,10 @@ def refuse_unwritable(folder: Path) -> None:
 def said_of_length(bench: Bench) -> list[str]:
     """What was cut because it was too long for the model."""
     cut = sum(int(batch.truncated.sum()) for batch in bench.batches())
-    longest = bench.subject.encoder.max_length
     if not cut:
         return []
-    whose = f"the model's {longest} tokens" if longest != MANY else f"{longest} tokens"
-    return [f"{cut} of {len(bench.examples)} texts were longer than {whose} and were cut there"]
+    limit = bench.subject.encoder.limit
+    return [f"{cut} of {len(bench.examples)} texts were longer than {limit} and were cut there"]
 
 
 def figure_and_verdict(result: Result) -> tuple[Any, Any]:

@@ -13,6 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from whence.core.errors import BadConfig
 from whence.experiments._config import Altering
 from whence.experiments._marks import Marks, Measure, loses, measured, summed, undecidable
 from whence.experiments._places import Grain, alteration, at_a_time, places
@@ -65,6 +66,8 @@ COLUMNS = Columns(
 def run(config: Config, bench: "Bench") -> pd.DataFrame:
     """The table: every example's score with and without its attention."""
     rows: list[dict[str, Any]] = []
+    if not config.retrain and config.retrained not in ((), Config.model_fields["retrained"].default):
+        raise BadConfig("retrained says how to train again, and retrain from how many seeds: give it a number too")
     again = list(config.retrained) if config.retrain else []
     for seed, trained in bench.from_seeds(config.retrain, again, config.sites):
         base = trained.marks(config)

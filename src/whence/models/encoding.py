@@ -2,10 +2,12 @@
 
 import inspect
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 import torch.nn.functional as F
+from tokenizers import Encoding
 from torch import Tensor, nn
 from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
 
@@ -36,18 +38,26 @@ class Encoder:
         self.label_ids = {str(name): int(number) for number, name in (model.config.id2label or {}).items()}
         self.taken = set(inspect.signature(model.forward).parameters)
 
-    def encode(self, examples: Sequence[Example], numbers: Sequence[int]) -> Batch:
-        """One batch, padded to its longest text."""
+    @property
+    def limit(self) -> str:
+        """How much is read of a text, in words."""
+        return f"{self.max_length} tokens" if self.max_length == MANY else f"the model's {self.max_length} tokens"
+
+    def encode(self, examples: Sequence[Example], numbers: Sequence[int], *, ahead: bool = False) -> Batch:
+        """One batch, padded to its longest text; `ahead` asks a language model what comes after each."""
         encoded = self._tokenized(examples)
         rows = encoded.encodings or []
         splits = self.tokenizer.backend_tokenizer.pre_tokenizer is not None
         word = torch.tensor([word_numbers(row, e, splits=splits) for row, e in zip(rows, examples, strict=True)])
         segment = torch.tensor([[s or 0 for s in row.sequence_ids] for row in rows])
         special = encoded.pop("special_tokens_mask").bool() | ~encoded["attention_mask"].bool()
-        tokens = tuple(tuple(self.tokenizer.convert_ids_to_tokens(ids.tolist())) for ids in encoded["input_ids"])
+        tokens = tuple(self._shown(row, e) for row, e in zip(rows, examples, strict=True))
         cut = torch.tensor([bool(row.overflowing) for row in rows])
         inputs = {name: tensor for name, tensor in encoded.items() if name != "token_type_ids" or name in self.taken}
         self._refuse_empty(examples, numbers, (~special & (segment == 0)).any(1), "its text holds nothing to read")
+        if ahead and self.task.name == "causal-lm":
+            batch = Batch(inputs, torch.tensor(list(numbers)), tokens, special, word, segment, ~special, word, cut)
+            return looking_ahead(batch, int(self.tokenizer.pad_token_id))
         answers, gold, cut = self._answers(examples, inputs, word, segment, cut)
         self._refuse_empty(examples, numbers, answers.any(1), f"there is nothing to predict ({self.task.about})")
         return Batch(inputs, torch.tensor(list(numbers)), tokens, special, word, segment, answers, gold, cut)
@@ -71,6 +81,16 @@ class Encoder:
                 f" {self.known_words} tokens; save the model's own tokenizer beside it"
             )
         return encoded
+
+    def _shown(self, row: Encoding, example: Example) -> tuple[str, ...]:
+        """The tokens of a text; those that the model does not know, in the text's own letters."""
+        texts = (as_text(example.words, example.text), as_text(example.pair_words, example.pair or ""))
+        return tuple(
+            texts[segment or 0][slice(*place)]
+            if number == self.tokenizer.unk_token_id and segment is not None
+            else token
+            for token, number, segment, place in zip(row.tokens, row.ids, row.sequence_ids, row.offsets, strict=True)
+        )
 
     def _refuse_empty(self, examples: Sequence[Example], numbers: Sequence[int], there: Tensor, complaint: str) -> None:
         for row in (~there).nonzero().flatten().tolist()[:1]:
@@ -134,6 +154,20 @@ class Encoder:
             f"the label {label!r} is unknown to the model, which knows: {', '.join(self.label_ids)}. Rename the labels"
             " in the table, or name another label column (--columns.label NAME)"
         )
+
+
+def looking_ahead(batch: Batch, padding: int) -> Batch:
+    """The batch with room for one token more, and the one after each text's last word as what is answered."""
+    order = torch.arange(batch.special.shape[1])
+    last = (~batch.special * (order + 1)).argmax(1)  # [batch]
+    inputs = {name: F.pad(tensor, (0, 1), value=padding if name == "input_ids" else 0)
+              for name, tensor in batch.inputs.items()}  # fmt: skip
+    return replace(
+        batch, inputs=inputs, tokens=tuple((*row, "") for row in batch.tokens),
+        special=F.pad(batch.special, (0, 1), value=True), word=F.pad(batch.word, (0, 1), value=UNKNOWN),
+        segment=F.pad(batch.segment, (0, 1)), answers=order == last[:, None],
+        gold=torch.full_like(batch.word, UNKNOWN),
+    )  # fmt: skip
 
 
 def make_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:

@@ -67,6 +67,10 @@ def load_model(
         raise CannotLoad(_explained(name, error, trust_remote_code)) from error
     if task != "base" or saved == "base":  # a bare model made of another drops that one's head, and may have parts more
         _refuse_random(name, model, found, labels)
+    damaged = [key for key, weight in model.named_parameters() if not bool(weight.isfinite().all())]
+    if damaged:
+        raise CannotLoad(f"{name} holds weights that are no numbers ({damaged[0]}): they are damaged, or too large for"
+                         f" {str(dtype).removeprefix('torch.')}; expected finite ones")  # fmt: skip
     return model.to(device).eval()
 
 
