@@ -1,15 +1,18 @@
 """The verbs, for Python and notebooks: `load`, `explain`, `run`, `audit`."""
 
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from whence.auditing.conducting import audit as run_audit
 from whence.auditing.paging import answers
 from whence.auditing.settings import Settings
+from whence.core.errors import BadConfig
 from whence.experiments import experiment
 from whence.experiments._running import perform
-from whence.explaining import USUAL, Explanation, explain_text
+from whence.explainers import USUAL
+from whence.explaining import Explanation, explain_text
 from whence.models.subject import Subject, load
 from whence.models.targets import Measure
 from whence.options import checked
@@ -36,22 +39,36 @@ class Audit:
         return "\n".join([*lines, f"report: {self.report}"])
 
     def _repr_html_(self) -> str:
-        return self.report.read_text(encoding="utf-8")
+        page = escape(self.report.read_text(encoding="utf-8"))  # in a frame: its style is for a whole page
+        return f'<iframe srcdoc="{page}" style="width:100%;height:80vh;border:0"></iframe>'
 
 
-def audit(model: str | None = None, data: str | None = None, *, quiet: bool = True, **options: Any) -> Audit:
+def audit(
+    model: str | Path | None = None, data: str | Path | None = None, *, quiet: bool = True, **options: Any
+) -> Audit:
     """Audit a model on a corpus or table; without either, the embedded ones. `options` are those of `whence audit`."""
-    settings = checked(Settings, {"model": model, "data": data, **options})
+    if isinstance(model, Subject):
+        raise BadConfig("an audit loads its model by itself, to be taken up again; give it the model's folder or name")
+    named = {"model": model and str(model), "data": data and str(data)}
+    settings = checked(Settings, {**named, **options})
     report = run_audit(settings, quiet=quiet, say=(lambda _: None) if quiet else print)
     return Audit(report, answers(settings.out))
 
 
 def run(
-    name: str, model: str, data: str, *, out: str | Path | None = None, quiet: bool = True, **options: Any
+    name: str,
+    model: Subject | str | Path,
+    data: str | Path,
+    *,
+    out: str | Path | None = None,
+    quiet: bool = True,
+    **options: Any,
 ) -> Result:
     """Run one experiment. With `out`, its result is saved there, and taken from there if it was run before."""
-    config = checked(experiment(name).Config, {"model": str(model), "data": str(data), **options})
-    return perform(name, config, None if out is None else Store(out), quiet=quiet)
+    subject = model if isinstance(model, Subject) else None
+    called = str(model) if subject is None else subject.name
+    config = checked(experiment(name).Config, {"model": called, "data": str(data), **options})
+    return perform(name, config, None if out is None else Store(out), subject=subject, quiet=quiet)
 
 
 def explain(
@@ -60,7 +77,7 @@ def explain(
     pair: str | None = None,
     *,
     methods: tuple[str, ...] | list[str] = USUAL,
-    measure: Measure = "probability",
+    measure: Measure | str = "probability",
     target: str | None = None,
     **options: dict[str, Any],
 ) -> Explanation:

@@ -12,6 +12,7 @@ from importlib import import_module
 from whence.core.errors import WhenceError
 
 BAD_INPUT, INTERRUPTED = 2, 130
+NO_MEMORY = ("can't allocate memory", "out of memory")  # torch has no error of its own for the first
 COMMANDS = {
     "audit": "ask of a model and a table: is this attention an explanation? (without either: embedded ones)",
     "explain": "score the tokens of a text by several methods, side by side",
@@ -35,6 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("\nwhence: stopped. What was finished is saved; run the same command again to go on.", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except (MemoryError, RuntimeError) as error:
+        if not (isinstance(error, MemoryError) or any(sign in str(error) for sign in NO_MEMORY)):
+            raise
+        print("whence: the memory is too small for this; read fewer texts at a time (--batch-size 1), or shorter ones",
+              file=sys.stderr)  # fmt: skip
+        sys.exit(BAD_INPUT)
     except BrokenPipeError:  # `whence list | head`: nobody reads on
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -1,20 +1,21 @@
 """Explaining one text by several methods, side by side."""
 
+import inspect
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
-from whence.core.errors import BadData
+from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
-from whence.explainers import explainer
+from whence.explainers import USUAL, explainer
 from whence.explainers._attribution import Attribution
 from whence.figures import tokens as drawn
 from whence.figures.tokens_pdf import save_pdf
+from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Measure, predicted
-
-USUAL = ("raw_attention", "gradient_x_input", "leave_one_out", "random")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,8 @@ class Explanation:
     prediction: str
     probability: float
     attributions: tuple[Attribution, ...]
+    where: str = ""  # of a model that answers at several places: which answer this is
+    notes: tuple[str, ...] = ()
 
     @property
     def tokens(self) -> list[str]:
@@ -38,13 +41,14 @@ class Explanation:
     @property
     def caption(self) -> str:
         """What is explained, in words."""
-        return f"{self.prediction} (probability {self.probability:.3f})"
+        where = f" {self.where}" if self.where else ""
+        return "; ".join([f"{self.prediction}{where} (probability {self.probability:.3f})", *self.notes])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {
-            "prediction": self.prediction, "probability": self.probability, "tokens": self.tokens,
-            "scores": self.scores, "how": {one.method: one.how for one in self.attributions},
+            "prediction": self.prediction, "probability": self.probability, "where": self.where, "tokens": self.tokens,
+            "scores": self.scores, "how": {one.method: one.how for one in self.attributions}, "notes": list(self.notes),
         }  # fmt: skip
 
     def to_json(self) -> str:
@@ -83,28 +87,56 @@ def explain_text(
     text: str,
     pair: str | None = None,
     methods: tuple[str, ...] = USUAL,
-    measure: Measure = "probability",
+    measure: Measure | str = "probability",
     options: dict[str, dict[str, Any]] | None = None,
     target: str | None = None,
 ) -> Explanation:
     """What the model predicts for a text, explained by each method.
 
-    A translator is asked for the last token of the `target` text, given those before it.
+    A translator is asked for the last token of the `target` text, given those before it; a language model for what
+    comes after the text; a tagger for the tag of the last word.
     """
     if not text.strip():
         raise BadData("the text is empty; expected words to explain")
     if subject.task.needs == "target" and not target:
         raise BadData("this model makes a text of a text; expected the text it is to be asked about: --target TEXT")
+    if measure not in get_args(Measure):
+        raise BadConfig(f"no measure {measure!r}; there are: {', '.join(get_args(Measure))}")
     found = [explainer(method) for method in methods]
-    batch = subject.encode([Example(text, pair=pair, target=target)])
-    explained = predicted(subject, batch, measure)
+    chosen = {name.replace("-", "_"): given for name, given in (options or {}).items()}
+    refuse_options(chosen, {method.replace("-", "_"): one for method, one in zip(methods, found, strict=True)})
+    batch = subject.encode([Example(text, pair=pair, target=target)], ahead=True)
+    explained = predicted(subject, batch, cast("Measure", measure))
     position, number = int(explained.positions[0]), int(explained.classes[0])
     probability = float(subject.predict(batch)[0, position, number])
     attributions = tuple(
-        explain(subject, batch, explained, **(options or {}).get(method, {}))
+        explain(subject, batch, explained, **chosen.get(method.replace("-", "_"), {}))
         for method, explain in zip(methods, found, strict=True)
     )
-    return Explanation(name_of(subject, number), probability, attributions)
+    cut = (f"the text was longer than {subject.encoder.limit} and was cut there",) if bool(batch.truncated[0]) else ()
+    return Explanation(name_of(subject, number), probability, attributions, place_of(subject, batch, position), cut)
+
+
+def refuse_options(options: Mapping[str, Mapping[str, Any]], methods: Mapping[str, Callable[..., Any]]) -> None:
+    """Options must be for a method that is asked for, and ones that it has."""
+    for method, given in options.items():
+        if method not in methods:
+            raise BadConfig(f"options came for {method}, which is not among the methods: {', '.join(methods)}")
+        has = [
+            name for name, one in inspect.signature(methods[method]).parameters.items() if one.kind == one.KEYWORD_ONLY
+        ]
+        for name in given:
+            if name not in has:
+                raise BadConfig(f"{method} has no option {name!r}; it has: {', '.join(has) or 'none'}")
+
+
+def place_of(subject: Subject, batch: Batch, position: int) -> str:
+    """Which of a model's answers is explained, in words; nothing where it gives one."""
+    if subject.task.needs == "label":
+        return ""
+    if subject.task.needs == "target":
+        return f"where the target has {name_of(subject, int(batch.gold[0, position]))!r}"
+    return f"{'of' if subject.task.needs == 'tags' else 'after'} {batch.tokens[0][position]!r}"
 
 
 def name_of(subject: Subject, number: int) -> str:

@@ -3,10 +3,16 @@
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from tyro.conf import arg
 
 from whence.core.errors import BadConfig
 
 Kind = TypeVar("Kind", bound=BaseModel)
+
+
+def usually(what: str, metavar: str | None = None) -> object:
+    """How the command line shows an option that may be left out: what it then is, and what it takes."""
+    return arg(help_behavior_hint=f"(default: {what})", metavar=metavar)
 
 
 def checked(kind: type[Kind], values: dict[str, object]) -> Kind:

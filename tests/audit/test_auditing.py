@@ -1,5 +1,6 @@
 """An audit: planned once, resumed, told; from Python as from the command line."""
 
+import html
 import json
 import re
 import shutil
@@ -19,6 +20,7 @@ from whence.core.errors import BadConfig, BadData, WhenceError
 from whence.experiments import ablation, permutation
 from whence.results.errors import DamagedResult
 from whence.results.result import Result
+from whence.results.store import Store
 
 
 def settings(out: Path, **options) -> Settings:
@@ -54,8 +56,8 @@ def test_what_is_there_afterwards(audited):
 
 def test_the_plan_is_told_before_it_is_run(audited):
     _, said = audited
-    assert re.match(r"The plan: ablation of \d+ examples, permutation of \d+ examples; about \d+ seconds of the 0.05",
-                    said[0])  # fmt: skip
+    assert re.match(r"The plan: ablation of \d+ examples of test, permutation of \d+ examples of test; about \d+"
+                    " seconds of the 0.05", said[0])  # fmt: skip
     assert "  bert-200 on reviews-24.csv: took column 'label' as the label" in said
     assert sum("(about" in line for line in said) == 2
 
@@ -66,10 +68,10 @@ def test_question_one_is_answered_and_the_others_say_that_they_were_not_asked(au
     assert name == "bert-200 on reviews-24.csv"
     assert list(given) == [1]
     assert given[1].answer in ("yes", "no", "undecided")
-    html = (out / "report.html").read_text()
-    assert len(html) < 5_000_000
-    assert "Does attention matter?" in html
-    assert "Not asked: questions 2, 3, 4, 5 and 6." in html
+    page = (out / "report.html").read_text()
+    assert len(page) < 5_000_000
+    assert "Does attention matter?" in page
+    assert "Not asked: questions 2, 3, 4, 5 and 6." in page
 
 
 def test_an_audit_that_is_finished_is_not_run_again(audited, monkeypatch):
@@ -173,7 +175,19 @@ def test_examples_without_labels_are_audited_by_shuffling_alone(tmp_path):
 def test_the_ablation_decides_and_the_permutation_stands_beside_it():
     rows = [{"example": n, "label": "ab"[n % 2], "place": "all"} for n in range(40)]
     lost = ablation.COLUMNS.table(
-        [row | {"variant": "uniform", "when": "infer", "seed": -1, "base": 1.0, "altered": 0.0} for row in rows]
+        [
+            row
+            | {
+                "variant": "uniform",
+                "when": "infer",
+                "seed": -1,
+                "base": 1.0,
+                "altered": 0.0,
+                "base_counts": None,
+                "altered_counts": None,
+            }
+            for row in rows
+        ]
     )
     still = permutation.COLUMNS.table([row | {"max_weight": 0.5, "median_tvd": 0.0} for row in rows])
     both = verdicts([Result("permutation", still, {}), Result("ablation", lost, {})])
@@ -185,15 +199,18 @@ def test_the_ablation_decides_and_the_permutation_stands_beside_it():
 
 
 def test_from_python(tmp_path):
-    found = whence.audit(str(saved_models.bert()), str(saved_models.bare()), out=tmp_path, budget=0.05)
+    found = whence.audit(saved_models.bert(), saved_models.bare(), out=tmp_path, budget=0.05)
     assert found.report == tmp_path / "report.html"
     assert callable(whence.audit), "also after its room was imported"
     assert "Does attention matter?" in repr(found)
-    assert found._repr_html_() == found.report.read_text()
+    assert found._repr_html_().startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
+    assert html.unescape(found._repr_html_()).count(found.report.read_text()) == 1
     with pytest.raises(BadConfig, match="budget: input should be greater than 0, came -1"):
         whence.audit(budget=-1)
     with pytest.raises(BadConfig, match="bugdet: extra inputs are not permitted"):
         whence.audit(bugdet=1)
+    with pytest.raises(BadConfig, match="give it the model's folder or name"):
+        whence.audit(whence.load(saved_models.bert()), saved_models.bare())
 
 
 def test_run_and_explain_from_python(tmp_path):
@@ -207,6 +224,8 @@ def test_run_and_explain_from_python(tmp_path):
     assert set(explanation.scores) == {"raw_attention", "random"}
     assert "<bdi" in explanation._repr_html_()
     subject = whence.load(model)
+    again = whence.run("permutation", subject, data, out=tmp_path, permutations=2, limit=4)
+    assert again.table.equals(result.table)
     layer = whence.explain(subject, "i found the plot dull", methods=["raw_attention"], raw_attention={"layer": 0})
     assert "layer: 0" in layer.attributions[0].how
     with pytest.raises(BadData, match="the text is empty"):
@@ -222,3 +241,21 @@ def test_figures_are_named_after_the_part():
     assert paging.slug("my model on a/b c.csv") == "my-model-on-a-b-c-csv"
     assert all(json.dumps(module.CAPTION) for module in (ablation, permutation))
     assert ablation.CAPTION != permutation.CAPTION
+
+
+def test_hidden_labels_and_other_corpora_are_said(tmp_path):
+    rows = [{"text": e.text, "label": e.label if n % 2 else "", "split": ("test", "validation")[n % 2]}
+            for n, e in enumerate(saved_models.corpus()["test"][:8])]  # fmt: skip
+    hidden = saved_models.table(tmp_path / "hidden.csv", rows)
+    part = auditing.prepared(settings(tmp_path / "out"), Store(tmp_path / "out"), str(saved_models.bert()), str(hidden))
+    assert part.plan.left_out[-1] == "the split dev has them: --split dev"
+    rows = [{"text": e.text, "label": e.label, "split": split} for split in ("train", "dev", "test")
+            for e in saved_models.corpus()["test"][:8]]  # fmt: skip
+    other = saved_models.table(tmp_path / "other.csv", rows)
+    part = auditing.prepared(
+        settings(tmp_path / "out"), Store(tmp_path / "out"), str(saved_models.additive()), str(other)
+    )
+    assert part.plan.left_out[-1] == (
+        "models are not trained again: the model was trained on other examples than those of other.csv"
+    )
+    assert not any(step.options.get("retrain") for step in part.plan.steps)

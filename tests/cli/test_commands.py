@@ -10,6 +10,10 @@ from command import whence
 from test_help import WITHOUT_TORCH
 
 import saved_models
+from whence.core.overrides import uniform
+from whence.data.tables import Columns, read_table
+from whence.models.fitting import accuracy
+from whence.models.subject import load
 
 
 def test_train_then_explain(capsys, tmp_path, monkeypatch):
@@ -99,3 +103,45 @@ def test_a_bert_that_nobody_wrapped_is_audited_by_path_in_one_command(tmp_path):
     assert again.returncode == 0, again.stderr
     assert (out / "report.html").read_bytes() == report
     assert str(out / "report.html") in again.stdout
+
+
+def test_train_and_show_take_named_columns(capsys, tmp_path):
+    """And the accuracy of a model trained with equal weights is that with equal weights."""
+    rows = [{"said": e.text, "tone": e.label, "other": "x" if n % 2 else "y", "split": ("train", "val", "test")[n % 3]}
+            for n, e in enumerate(saved_models.corpus()["train"][:60])]  # fmt: skip
+    data = saved_models.table(tmp_path / "odd.csv", rows)
+    named = ("--columns.text", "said", "--columns.label", "tone")
+    assert "20 examples (" in whence(capsys, "data", "show", data, *named).out
+    small = ("--epochs", 1, "--embedding-size", 4, "--hidden-size", 4, "--altered", "uniform")
+    said = whence(capsys, "train", "additive", "--data", data, *named, *small, "--out", tmp_path / "m")
+    assert said.code == 0, said
+    assert "took the split 'val' as dev" in said.err
+    subject, corpus = load(tmp_path / "m"), read_table(data, Columns(text="said", label="tone"))
+    share = accuracy(subject, corpus["test"], override={"*": uniform})
+    assert f"{100 * share:.1f} % right on test" in said.out
+
+
+def test_a_table_without_splits_says_what_training_needs(capsys, tmp_path):
+    said = whence(capsys, "train", "additive", "--data", saved_models.labelled(), "--out", tmp_path / "m", "--quiet")
+    assert said.code == 2
+    assert "has the splits test; training needs train and dev. Give the table a column `split`" in said.err
+
+
+def test_explain_takes_a_dtype_and_says_what_it_cut(capsys):
+    said = whence(capsys, "explain", saved_models.bert(), "so dull " * 99, "--dtype", "float64", "--form", "latex",
+                  "--method", "random")  # fmt: skip
+    assert said.code == 0
+    assert "was cut there" in said.err
+    quiet = whence(capsys, "explain", saved_models.bert(), "so dull " * 99, "--quiet", "--method", "random")
+    assert (quiet.err, "was cut there" in quiet.out) == ("", True)
+    ignored = whence(capsys, "explain", saved_models.bert(), "dull", "--layer", 0, "--method", "random")
+    assert (ignored.code, "not among the methods: random" in ignored.err) == (2, True)
+
+
+def test_a_memory_that_is_too_small_gets_a_sentence(capsys, monkeypatch):
+    def full(*_):
+        raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
+
+    monkeypatch.setattr("whence.cli.dispatch", full)
+    said = whence(capsys, "audit")
+    assert (said.code, said.err.startswith("whence: the memory is too small for this")) == (2, True)

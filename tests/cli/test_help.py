@@ -1,6 +1,7 @@
 """What every command says of itself, at once and without torch."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -95,3 +96,11 @@ def test_a_reader_that_goes_away_is_no_error():
     command = f'"{sys.executable}" -m whence data show stories --json | head -n 1'
     piped = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert piped.stderr == ""
+
+
+@pytest.mark.parametrize("arguments", [("audit",), ("explain",), ("train",), ("data",), ("run", "ablation")])
+def test_help_says_what_is_taken_where_nothing_is_named(arguments, capsys):
+    shown = " ".join(whence(capsys, *arguments, "--help").out.replace("│", "").split())
+    assert "None" not in shown
+    assert "(default: )" not in shown
+    assert not re.search(r"\(default[^)]*\) \(default", shown)

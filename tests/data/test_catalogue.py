@@ -199,3 +199,8 @@ def test_the_room_does_without_torch():
     )
     path = str(Path(catalogue.__file__).parents[2])
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": path})
+
+
+def test_a_name_that_is_too_long_for_a_file_is_unknown():
+    with pytest.raises(BadData, match="there is no corpus 'xxx"):
+        catalogue.load("x" * 300)

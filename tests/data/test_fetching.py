@@ -12,10 +12,12 @@ import pytest
 from corpora import packed
 
 from whence.core.errors import BadData
+from whence.data import catalogue
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus
 from whence.data.fetching import fetch
 from whence.data.shelf import Shelf
+from whence.results.errors import CannotSave
 
 ZIP = io.BytesIO()
 with zipfile.ZipFile(ZIP, "w") as archive:
@@ -133,3 +135,8 @@ def test_a_gzipped_official_file_is_the_official_one(tmp_path):
     assert fetch(made, tmp_path) == tmp_path / "made"
     (tmp_path / "made" / "e.csv.gz").write_bytes(gzip.compress(b"six"))
     assert Shelf(made, tmp_path / "made").altered() == ["e.csv"]
+
+
+def test_a_folder_that_cannot_be_written_is_told():
+    with pytest.raises(CannotSave, match=r"could not write in /proc/whence: .*another folder with --data-dir"):
+        catalogue.get("sst", "/proc/whence")

@@ -46,8 +46,8 @@ def test_tags_are_named(tmp_path):
         ner_tags=tags,
     )
     corpus = read_hub(saved(tmp_path, validation=data))
-    assert corpus["validation"][0].tags == ("PER", "O")
-    assert corpus["validation"][0].words == ("Ann", "ran")
+    assert corpus["dev"][0].tags == ("PER", "O")
+    assert corpus["dev"][0].words == ("Ann", "ran")
 
 
 def test_a_single_dataset_is_one_split(tmp_path):

@@ -248,3 +248,13 @@ def test_many_columns_are_not_all_listed(tmp_path):
 def test_a_missing_column_names_those_there_are(tmp_path):
     with pytest.raises(BadData, match=r"a\.csv has no column 'stars' for the label; it has: 'text', 'label'"):
         read_table(write(frame(), tmp_path / "a.csv"), Columns(label="stars"))
+
+
+def test_a_split_called_validation_is_dev(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("text,label,split\na b c,x,train\nd e f,y,validation\ng h i,x,test\n")
+    corpus = read_table(path)
+    assert list(corpus.splits) == ["train", "dev", "test"]
+    assert "took the split 'validation' as dev" in corpus.notes
+    path.write_text("text,label,split\na b c,x,dev\nd e f,y,validation\n")
+    assert list(read_table(path).splits) == ["dev", "validation"]

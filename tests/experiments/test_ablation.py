@@ -110,7 +110,8 @@ def made(losses: dict[tuple[str, str], list[list[float]]], base: float = 1.0, la
     return ablation.COLUMNS.table(
         [
             {"example": number, "label": labels[number % len(labels)] if labels else "", "place": "all",
-             "variant": variant, "when": when, "seed": seed, "base": base, "altered": base - loss}
+             "variant": variant, "when": when, "seed": seed, "base": base, "altered": base - loss, "base_counts": None,
+             "altered_counts": None}
             for (when, variant), by_seed in losses.items()
             for seed, row in enumerate(by_seed)
             for number, loss in enumerate(row)
@@ -143,9 +144,8 @@ def test_effects_are_means_with_the_paired_bootstrap():
 )
 def test_the_verdict_rests_on_the_whole_interval(low, high, answer):
     effect = Effect("equal weights, at inference", (low + high) / 2, low, high, "points", 2.0, 100)
-    assert ablation.decided(effect, False, 30.0)[0] == answer
-    assert ablation.decided(effect, False, 1.9)[0] == "undecided"  # a model at chance
-    assert ablation.decided(effect, False, 2.0)[0] == answer
+    assert ablation.decided(effect, False)[0] == answer
+    assert ablation.decided(effect, False, "At chance.") == ("undecided", "At chance.")
 
 
 ALL, NONE = [[1.0] * 50], [[0.0] * 50]
@@ -179,6 +179,42 @@ def test_a_model_at_chance_leaves_it_undecided():
     assert "most frequent answer" in ablation.verdict(at_chance).sentence
     without_labels = made({("infer", "uniform"): [[0.5] * 50]}, base=0.5, labels="")
     assert ablation.verdict(without_labels).answer == "yes"  # there is no most frequent one to name
+    nothing_right = made({("infer", "uniform"): NONE}, base=0.0, labels="")
+    assert ablation.verdict(nothing_right).answer == "undecided"
+    assert "gets hardly anything right, so there is nothing" in ablation.verdict(nothing_right).sentence
+
+
+def test_a_translator_without_a_bleu_leaves_it_undecided():
+    zero, some = "0 0 0 0 4 3 2 1 4 4", "4 3 2 1 4 3 2 1 4 4"
+    for counts, answer in ((zero, "undecided"), (some, "no")):
+        table = made({("infer", "uniform"): NONE}, labels="")
+        table = table.assign(base_counts=counts, altered_counts=counts)
+        assert ablation.verdict(table).answer == answer
+
+
+def test_few_examples_decide_nothing():
+    verdict = ablation.verdict(made({("infer", "uniform"): [[0.0, 0.0]]}))
+    assert (verdict.answer, verdict.sentence[:33]) == ("undecided", "There are 2 examples, too few to ")
+    assert ablation.verdict(made({("infer", "uniform"): [[0.0] * 20]})).answer == "no"
+
+
+def test_what_is_gained_is_not_called_a_loss():
+    effect = Effect("equal weights, at inference", -29.2, -58.3, 3.3, "points of accuracy lost", 2.0, 100)
+    said = "with equal weights instead, the model gains 29.2 points of accuracy (−3.3 to 58.3)"
+    assert ablation.decided(effect, False)[1].lower().startswith(said)
+    nothing = Effect("equal weights, at inference", -0.04, -0.04, 1.0, "points of accuracy lost", 2.0, 100)
+    assert ablation.decided(nothing, False)[1].endswith("the model loses 0.0 points of accuracy (0.0 to 1.0).")
+
+
+def test_the_place_and_what_was_done_are_said():
+    rows = made({("infer", "uniform"): [[1.0, 0.0] * 20]})
+    table = pd.concat([rows.assign(place="layer head 0"), rows.assign(place="layer head 1", altered=1.0)])
+    near = table.assign(altered=np.where(table["example"] < 1, table["altered"], 1.0))
+    assert ablation.verdict(near).answer == "undecided"
+    assert ablation.verdict(near).sentence.startswith("With equal weights at layer head 0 instead, the model loses 2.5")
+    assert "replaced by equal ones, one head at a time, and the answers" in ablation.verdict(table).done
+    both = ablation.verdict(made({("infer", "random"): ALL, ("infer", "permuted"): ALL}))
+    assert "replaced by random ones and by their own in random order, and" in both.done
 
 
 def test_a_label_beside_a_language_model_is_not_what_it_answers():

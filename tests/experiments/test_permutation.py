@@ -16,6 +16,7 @@ from whence.data.tables import Columns, read_table
 from whence.experiments import permutation
 from whence.experiments._bench import Bench
 from whence.experiments._places import places
+from whence.measures.bootstrap import paired_bootstrap
 from whence.models.subject import Subject, load
 from whence.results.verdict import Effect
 
@@ -167,12 +168,61 @@ def test_the_verdict_rests_on_the_whole_interval(low, high, answer):
     assert permutation.decided(effect)[0] == answer
 
 
-def test_the_verdict_counts_every_example_once():
-    rows = [
-        {"example": example, "label": "a", "place": place, "max_weight": 0.5, "median_tvd": change}
-        for example, changes in enumerate([(0.3, 0.5), (0.02, 0.02), (0.0, 0.4)])
-        for place, change in zip(("one", "two"), changes, strict=True)
-    ]
-    verdict = permutation.verdict(permutation.COLUMNS.table(rows))
-    assert verdict.effects[0].value == pytest.approx((0.4 + 0.02 + 0.2) / 3)
-    assert (verdict.effects[0].n, verdict.answer) == (3, "undecided")
+def made(**by_place: list[float]):
+    """A table with these changes, by place."""
+    rows = [{"example": example, "label": "a", "place": place.replace("_", " "), "max_weight": 0.5, "median_tvd": moved}
+            for place, changes in by_place.items() for example, moved in enumerate(changes)]  # fmt: skip
+    return permutation.COLUMNS.table(rows)
+
+
+def test_one_place_that_matters_is_not_lost_among_many_that_do_not():
+    """The largest decides, and the intervals hold for all places together."""
+    drawn = np.random.default_rng(0).uniform(0.2, 0.6, 40).tolist()
+    still = {f"layer.{n}_head_{m}": [0.0] * 40 for n in range(3) for m in range(4)}
+    table = made(**still, **{"layer.3_head_1": drawn})
+    verdict = permutation.verdict(table)
+    assert verdict.answer == "yes"
+    assert "Shuffling the attention at layer.3 head 1 moves the prediction: on average 0." in verdict.sentence
+    assert "one head at a time, many times" in verdict.done
+    assert "hold for all places together" in verdict.done
+    interval = paired_bootstrap(np.array([drawn]), level=1 - 0.05 / 13)
+    first = verdict.effects[0]
+    assert (first.value, first.low, first.high) == pytest.approx((interval.mean, interval.low, interval.high), abs=0.01)
+    alone = permutation.verdict(made(layer=drawn)).effects[0]
+    assert alone.high - alone.low < first.high - first.low
+    words = [text.get_text() for text in permutation.figure(table).axes[0].texts]
+    assert words[-1].startswith("layer.3 head 1: 0.") or any(word.startswith("layer.3 head 1: 0.") for word in words)
+
+
+def test_a_wide_interval_is_not_called_about_the_limit():
+    verdict = permutation.verdict(made(layer=[0.0, 0.0, 0.0, 1.0] * 5))
+    assert verdict.answer == "undecided"
+    assert "0.25 of the probability (" in verdict.sentence
+    assert "; the limit of 0.1 lies within the interval." in verdict.sentence
+
+
+def test_few_examples_decide_nothing():
+    verdict = permutation.verdict(made(layer=[0.0, 0.0]))
+    assert (verdict.answer, verdict.sentence[:33]) == ("undecided", "There are 2 examples, too few to ")
+    assert permutation.verdict(made(layer=[0.0] * 20)).answer == "no"
+
+
+def test_the_largest_weight_is_one_that_was_shuffled():
+    some = bench("bert")
+    (batch,) = some.batches()
+    (place,) = places(some.subject, "all", batch)
+    with attending(some.subject.model) as tape:
+        some.subject.predict(batch)
+    largest = [[[float(row[~batch.special[n]].max()) for row, real in zip(rows, batch.mask[n], strict=True) if real]
+                for site in place.sites for rows in tape.only(site).weights[n]] for n in range(len(batch))]  # fmt: skip
+    got = permutation.max_weight(some, batch, place, specials=False)
+    np.testing.assert_allclose(got, [np.mean(rows) for rows in largest], atol=1e-5)
+    assert (got < permutation.max_weight(some, batch, place)).any()
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_in_half_precision(dtype):
+    some = bench("bert")
+    some = Bench(load(saved_models.bert(), dtype=dtype), some.examples, range(3), quiet=True, name="permutation")
+    table = permutation.run(permutation.Config(model="m", data="d", permutations=2), some)
+    assert table["median_tvd"].between(0, 1).all()

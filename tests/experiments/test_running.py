@@ -10,7 +10,7 @@ from whence.data.examples import Corpus, Example
 from whence.data.tables import Columns
 from whence.experiments import ablation, about, experiment, names, permutation
 from whence.experiments._config import Run
-from whence.experiments._running import choose, perform
+from whence.experiments._running import choose, perform, split_of
 from whence.results.errors import CannotSave
 from whence.results.store import Store, table_bytes
 
@@ -179,3 +179,22 @@ def test_experiments_are_found_by_name():
     assert about("permutation") == "Does shuffling attention move the prediction?"
     with pytest.raises(BadConfig, match=r"no experiment 'ablate' \(did you mean ablation\?\); there are: abl"):
         experiment("ablate")
+
+
+def test_a_model_of_another_corpus_is_not_trained_again(tmp_path):
+    options = config("ablation", saved_models.additive, retrain=2)
+    with pytest.raises(BadConfig, match=r"cannot be trained again: reviews-24.csv has no splits train and dev; leave"):
+        perform("ablation", options, Store(tmp_path), quiet=True)
+
+
+def test_how_to_train_again_without_training_again_is_refused():
+    with pytest.raises(BadConfig, match="retrained says how to train again, and retrain from how many seeds"):
+        perform("ablation", config("ablation", retrained=("uniform",)), quiet=True)
+
+
+def test_what_was_learned_is_not_looked_at_by_chance():
+    some = (Example("a text", "a"), Example("another", "b"))
+    assert split_of(Corpus("c", {"train": some, "dev": some}), Run(model="m", data="d")) == "dev"
+    assert split_of(Corpus("c", {"dev": some, "test": some}), Run(model="m", data="d", split="validation")) == "dev"
+    with pytest.raises(BadData, match=r"c has the splits train, more, and none is called test; name one \(--split\)"):
+        split_of(Corpus("c", {"train": some, "more": some}), Run(model="m", data="d"))

@@ -11,7 +11,7 @@ import transformers as hf
 
 import saved_models
 import zoo
-from tokenizing import reader, wordpiece
+from tokenizing import byte_pairs, reader, wordpiece
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
 from whence.explainers import explainer
@@ -162,3 +162,65 @@ def test_an_attribution_shows_itself_escaped(subject):
     assert html.count("<table") == 2
     assert "&lt;script&gt;" in html
     assert "<script" not in html
+
+
+def test_a_text_that_was_cut_says_so():
+    cut = explain_text(load(saved_models.bert()), "the plot is dull " * 100, methods=("random",))
+    note = "the text was longer than the model's 64 tokens and was cut there"
+    assert cut.notes == (note,)
+    assert cut.as_dict()["notes"] == [note]
+    assert note in cut.to_text()
+    assert note in cut.to_html().replace("&#x27;", "'")
+    assert explain_text(load(saved_models.bert()), "dull", methods=("random",)).notes == ()
+
+
+def speaker(**tokenizer):
+    torch.manual_seed(0)
+    config = hf.GPT2Config(vocab_size=300, n_embd=32, n_layer=2, n_head=4, bos_token_id=0, eos_token_id=0)
+    return Subject(hf.GPT2LMHeadModel(config), byte_pairs(**tokenizer))
+
+
+@pytest.mark.parametrize("text", ["the plot is so", "a"])
+def test_a_language_model_is_asked_for_what_comes_next(text):
+    """Also where no end token is added, and of one token."""
+    subject = speaker()
+    ids = subject.tokenizer(text, return_tensors="pt")["input_ids"]
+    with torch.no_grad():
+        probs = subject.model(input_ids=ids).logits[0, -1].softmax(-1)
+    explained = explain_text(subject, text)
+    assert explained.probability == pytest.approx(float(probs.max()), abs=1e-6)
+    assert explained.prediction == subject.tokenizer.convert_ids_to_tokens(int(probs.argmax()))
+    assert len(explained.tokens) == ids.shape[1]
+    assert explained.scores["raw_attention"][-1] > 0
+    assert explained.scores["gradient_x_input"][-1] != 0
+    assert explained.caption.startswith(f"{explained.prediction} after {explained.tokens[-1]!r} (prob")
+
+
+def test_a_taggers_and_a_translators_captions_name_the_place():
+    tagged = explain_text(load(saved_models.tagger()), "so dull", methods=("random",))
+    assert tagged.where in [f"of {token!r}" for token in tagged.tokens[1:]]
+    translated = explain_text(load(saved_models.translator()), "so dull", target="the cast", methods=("random",))
+    assert translated.where.startswith("where the target has '")
+
+
+def test_words_that_the_model_does_not_know_are_shown_as_they_were_written(subject):
+    assert explain_text(subject, "a Zebra film").tokens == ["a", "Zebra", "film"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"measure": "entropy"}, "no measure 'entropy'; there are: logit, probability, margin"),
+        ({"options": {"raw_atention": {"layer": 0}}}, "options came for raw_atention, which is not among the methods"),
+        ({"options": {"raw_attention": {"layers": 0}}}, "no option 'layers'; it has: layer, heads, row"),
+        ({"options": {"leave_one_out": {"seed": 0}}}, "leave_one_out has no option 'seed'; it has: none"),
+    ],
+)
+def test_what_nobody_reads_is_refused(subject, given, words):
+    with pytest.raises(BadConfig, match=words):
+        explain_text(subject, "film", **given)
+
+
+def test_a_pair_model_asks_for_the_second_text():
+    with pytest.raises(BadData, match=r"reads two texts and came with one; name the second \(--pair TEXT"):
+        explain_text(Subject(zoo.BY_NAME["additive-additive-pairs"].build(), wordpiece()), "film")

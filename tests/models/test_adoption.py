@@ -398,3 +398,10 @@ def test_an_adoption_that_does_not_prove_right_is_undone():
     ):
         adopt(model)
     assert sites(model) == {}
+
+
+def test_a_model_that_answers_nan_is_not_said_to_be_misunderstood():
+    model = zoo.BY_NAME["bert"].build()
+    torch.nn.init.constant_(model.classifier.weight, float("nan"))
+    with pytest.raises(CannotAdopt, match=r"answers NaN, whoever looks: look at its weights, or take another dtype"):
+        adopt(model)

@@ -13,7 +13,7 @@ import zoo
 from tokenizing import byte_pairs, is_reader, reader, wordpiece
 from whence.core.errors import BadData, CannotLoad
 from whence.data.examples import Example
-from whence.models.encoding import bucketed
+from whence.models.encoding import MANY, bucketed
 from whence.models.subject import Subject
 from whence.models.vocabulary import word_tokenizer
 
@@ -64,7 +64,7 @@ def test_words_of_a_pair_are_counted_in_each_text():
 
 def test_an_unknown_word_is_a_word_and_not_special():
     batch = reader("bert").encode([Example("a zebra")])
-    assert batch.tokens[0] == ("[CLS]", "a", "[UNK]", "[SEP]")
+    assert batch.tokens[0] == ("[CLS]", "a", "zebra", "[SEP]")
     assert batch.special[0].tolist() == [True, False, False, True]
 
 
@@ -346,3 +346,16 @@ def test_every_family_answers_in_company_as_it_does_alone(family):
 
 
 BYTES = gpt2()
+
+
+def test_where_no_limit_is_stated_there_is_one():
+    config = hf.BloomConfig(vocab_size=300, hidden_size=8, n_layer=1, n_head=2)
+    subject = Subject(hf.BloomForCausalLM(config), byte_pairs(model_max_length=10**30))
+    assert subject.encoder.max_length == MANY == 4096
+
+
+def test_a_tokenizer_of_another_model_is_refused():
+    config = hf.BertConfig(**(zoo.BERT | {"vocab_size": 6}), id2label={0: "a", 1: "b"})
+    subject = Subject(hf.BertForSequenceClassification(config), wordpiece())
+    with pytest.raises(CannotLoad, match=r"tokenizer does not belong to the model: it gives the token number \d+, and"):
+        subject.encode([Example("the movies was unbelievable")])

@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
 import zoo
@@ -114,3 +115,63 @@ def test_what_is_not_there_is_said(name, complaint):
 def test_an_unknown_task_is_answered_with_those_there_are(saved):
     with pytest.raises(CannotLoad, match=r"no task 'sentiment'; there are: sequence-classification, token-class"):
         load_model(saved, "sentiment")
+
+
+def without(folder, *prefixes):
+    """The same model, some of whose weights are not in the file."""
+    file = folder / "model.safetensors"
+    kept = {name: weight for name, weight in load_file(file).items() if not name.startswith(prefixes)}
+    save_file(kept, file, metadata={"format": "pt"})
+    return folder
+
+
+@pytest.mark.parametrize("lost", ["classifier.", "bert.encoder.layer.1.", "bert.pooler.dense.bias"])
+def test_weights_that_are_missing_are_not_drawn_at_random(saved, lost):
+    with pytest.raises(CannotLoad, match=rf"has no weights for {lost}.*random; expected a BertForSequenceClass"):
+        load_model(without(saved, lost))
+
+
+def test_a_bare_model_has_no_head_unless_it_is_to_get_one(saved, tmp_path):
+    load_model(saved, "base").save_pretrained(tmp_path / "bare")
+    with pytest.raises(CannotLoad, match=r"no weights for classifier.weight, classifier.bias, so they would be random"):
+        load_model(tmp_path / "bare", "sequence-classification")
+    assert load_model(tmp_path / "bare", "sequence-classification", labels="abc").config.num_labels == 3
+    assert load_model(saved, labels="abc").config.num_labels == 3
+    with pytest.raises(CannotLoad, match=r"no weights for bert\.encoder\.layer\.1\."):
+        load_model(without(saved, "bert.encoder.layer.1."), labels="abc")
+
+
+@pytest.mark.parametrize("name", ["roberta", "gpt2", "t5", "bart", "marian", "deberta-v2", "xlnet", "albert"])
+def test_what_a_family_never_saves_is_not_missed(name, tmp_path):
+    """Tied weights, numbers of positions, positions that are computed."""
+    zoo.BY_NAME[name].build().save_pretrained(tmp_path / name)
+    load_model(tmp_path / name)
+    load_model(tmp_path / name, "base")
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"hidden_size": "x"}, "could not be loaded: Validation error for field 'hidden_size'"),
+        ({"hidden_size": 64}, "the sizes in its config.json are not those of its weights"),
+    ],
+)
+def test_a_config_that_does_not_fit_gets_one_line(saved, changed, complaint):
+    config = json.loads((saved / "config.json").read_text()) | changed
+    (saved / "config.json").write_text(json.dumps(config))
+    with pytest.raises(CannotLoad, match=complaint) as refused:
+        load_model(saved)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_name_that_is_too_long_for_a_file_is_no_folder():
+    with pytest.raises(CannotLoad, match="there is no folder xxx"):
+        load_model("x" * 300)
+
+
+def test_weights_that_are_no_numbers_are_refused(saved):
+    weights = load_file(saved / "model.safetensors")
+    weights["classifier.bias"][0] = float("nan")
+    save_file(weights, saved / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(CannotLoad, match=r"holds weights that are no numbers \(classifier.bias\).* for float32"):
+        load_model(saved)

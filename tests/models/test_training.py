@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from whence.data.examples import Corpus, Example
 from whence.models import training as module
 from whence.models.beginnings import begin_with, untrained
 from whence.models.subject import load
-from whence.models.training import RECORD, Training, recorded, train, training_seconds
+from whence.models.training import RECORD, Training, recorded, retrainable, train, training_seconds
 from whence.models.workshop import train_all
 
 SMALL = Training(data="stories", encoder="average", embedding_size=8, hidden_size=8, epochs=2, learning_rate=1e-2)
@@ -218,3 +219,33 @@ def test_killed_and_run_again_is_as_never_killed(corpus, tmp_path):
     assert sorted(p.name for p in (tmp_path / "killed").iterdir()) == sorted(
         p.name for p in (tmp_path / "whole").iterdir()
     )
+
+
+def test_a_record_that_is_somebody_elses_is_none(tmp_path):
+    for content in ("[]", "{}", '{"identity": 1}', "not json", '{"identity": {}, "training": {"nope": 1}}'):
+        (tmp_path / RECORD).write_text(content)
+        assert recorded(tmp_path) is None
+        assert retrainable(tmp_path, stories.load(sizes={"train": 4})) == (None, "")
+
+
+def test_a_model_is_trained_again_on_its_own_corpus_alone(corpus, tmp_path, monkeypatch):
+    (tmp_path / "vectors.txt").write_text("where 1 0\nis 0 1\n")
+    monkeypatch.chdir(tmp_path)
+    begun = SMALL.model_copy(update={"vectors": Path("vectors.txt"), "epochs": 1})
+    train(begun, tmp_path / "m", corpus=corpus, quiet=True)
+    monkeypatch.chdir("/")  # elsewhere
+    training, why_not = retrainable(tmp_path / "m", corpus)
+    assert (training and training.vectors, why_not) == (tmp_path / "vectors.txt", "")
+    other = stories.load(seed=1, sizes={"train": 48, "dev": 16})
+    assert retrainable(tmp_path / "m", other) == (None, "the model was trained on other examples than those of stories")
+    tests = Corpus("mine", {"test": corpus["dev"]}, corpus.labels)
+    assert retrainable(tmp_path / "m", tests) == (None, "mine has no splits train and dev")
+    (tmp_path / "vectors.txt").unlink()
+    assert "are not there any more" in retrainable(tmp_path / "m", corpus)[1]
+
+
+@pytest.mark.parametrize("options", [{"bypass": True}, {"model": "conditional"}])
+def test_what_is_for_pairs_says_so_where_there_are_none(options):
+    texts = tuple(Example(f"text {n}", "ab"[n % 2]) for n in range(4))
+    with pytest.raises(BadConfig, match="is for corpora of pairs; mine has single texts"):
+        untrained(Training(**options), Corpus("mine", {"train": texts}, ("a", "b")))

@@ -2,8 +2,8 @@
 
 import json
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,11 @@ from whence.auditing.plan import Plan, make_plan, measured
 from whence.auditing.settings import Settings
 from whence.core.errors import BadConfig, BadData
 from whence.data.catalogue import load as load_corpus
-from whence.data.examples import Corpus
+from whence.data.examples import Corpus, Example
 from whence.experiments import experiment
 from whence.experiments._running import perform, refuse_unknown, refuse_unmarked, split_of
 from whence.models.subject import Subject, load
-from whence.models.training import recorded, training_seconds
+from whence.models.training import retrainable, training_seconds
 from whence.models.workshop import train_all
 from whence.results.saving import saving, write_json
 from whence.results.store import Store
@@ -104,23 +104,34 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
                      "specials": settings.specials, "minutes": settings.minutes, "seed": settings.seed})  # fmt: skip
     saved = store.root / "plans" / f"{key}.json"
     refuse_unknown(examples, subject)
-    labelled = all(getattr(example, subject.task.needs) is not None for example in examples)
+    labelled = marked(examples, subject)
     if labelled:
         refuse_unmarked(examples, subject, data)
     plan = saved_plan(saved)
     if plan is None:
-        again = recorded(Path(model)) is not None and {"train", "dev"} <= set(corpus.splits)
+        again, why_not = retrainable(Path(model), corpus)
         training = training_seconds(Path(model)) if again else None
         share = 60 * settings.minutes * (1 if settings.model or settings.data else SHARES[data])
         share -= 0 if settings.model else training or 0  # what the embedded model has taken already
         costs = measured(subject, examples, settings.grain, training)
         plan = make_plan(costs, len(examples), share, grain=settings.grain, labelled=labelled,
                          least=0 if settings.model else LEAST_SEEDS)  # fmt: skip
+        elsewhere = [name for name, others in corpus.splits.items() if others and marked(others, subject)]
+        if not labelled and elsewhere:
+            where = f"the split {elsewhere[0]} has them: --split {elsewhere[0]}"
+            plan = replace(plan, left_out=(*plan.left_out, where))
+        if labelled and why_not:
+            plan = replace(plan, left_out=(*plan.left_out, f"models are not trained again: {why_not}"))
         with saving(store.root):
             saved.parent.mkdir(parents=True, exist_ok=True)
             write_json(saved, plan.as_dict())
     name = f"{Path(model).name} on {corpus.name}" if settings.model else data
     return Prepared(name, model, data, subject, corpus, split, plan)
+
+
+def marked(examples: Sequence[Example], subject: Subject) -> bool:
+    """Whether all examples have a right answer."""
+    return all(getattr(example, subject.task.needs) is not None for example in examples)
 
 
 def saved_plan(path: Path) -> Plan | None:
@@ -150,6 +161,7 @@ def run_step(part: Prepared, number: int, settings: Settings, store: Store, quie
 def told(parts: list[Prepared]) -> str:
     """The plan in words."""
     steps = [f"{step.experiment} of {step.options.get('limit') or len(part.corpus[part.split])} examples"
+             + f" of {part.split}"
              + (f" with {step.options['retrain']} seeds trained again" if step.options.get("retrain") else "")
              + (f" ({part.name})" if len(parts) > 1 else "") for part in parts for step in part.plan.steps]  # fmt: skip
     return ", ".join(steps)

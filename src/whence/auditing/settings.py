@@ -1,11 +1,13 @@
 """What an audit is told."""
 
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field
 
 from whence.experiments._config import DATA, MODEL, Looking
 from whence.experiments._places import Grain
+from whence.options import usually
 
 
 class Settings(Looking):
@@ -13,10 +15,12 @@ class Settings(Looking):
     for the purpose, one whose attention matters and one whose attention hardly does.
     """
 
-    model: str | None = Field(None, description=MODEL)
-    data: str | None = Field(None, description=DATA)
+    model: Annotated[str | None, usually("the embedded ones", "MODEL")] = Field(None, description=MODEL)
+    data: Annotated[str | None, usually("the embedded ones", "DATA")] = Field(None, description=DATA)
     out: Path = Field(Path("whence-audit"), description="folder for results, figures and the report")
-    budget: float | None = Field(None, gt=0, description="minutes to spend (default: 10; 2 without model and data)")
+    budget: Annotated[float | None, usually("10; 2 without model and data", "FLOAT")] = Field(
+        None, gt=0, description="minutes to spend"
+    )
     grain: Grain = Field("all", description="alter all attention at once, by layer, by head")
     specials: bool = Field(False, description="alter the weight of special tokens too ([CLS], [SEP])")
 

@@ -9,20 +9,24 @@ from tyro.conf import Positional
 
 from whence.commands._shared import HERE, Output, parsed
 from whence.core.errors import BadConfig
+from whence.options import usually
 
 
 def command(arguments: list[str]) -> int:
     """`whence data list | get NAME | show NAME`."""
     from whence.data import catalogue
+    from whence.data.columns import Columns
 
     @dataclass(frozen=True)
     class Options:
         verb: Positional[Literal["list", "get", "show"]]
         """what to do"""
-        name: Positional[str] = ""
+        name: Annotated[Positional[str], usually("none", "NAME")] = ""
         """name of a corpus, hub:NAME, or path of a table"""
-        data_dir: Path | None = None
-        """folder with the native corpora (default: $WHENCE_DATA)"""
+        data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = None
+        """folder with the native corpora"""
+        columns: Columns = field(default_factory=Columns)
+        """names of the table's columns, where they cannot be guessed"""
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "data", arguments, "List, get or show corpora.")
@@ -35,10 +39,10 @@ def command(arguments: list[str]) -> int:
     elif not options.name:
         raise BadConfig(f"`whence data {options.verb}` needs the name of a corpus; see `whence data list`")
     elif options.verb == "get":
-        folder = catalogue.get(options.name, options.data_dir)
+        folder = catalogue.get(options.name, options.data_dir, quiet=options.output.silent)
         rows, words = {"folder": str(folder)}, f"{options.name} is in {folder}"
     else:
-        corpus = catalogue.load(options.name, data_dir=options.data_dir)
+        corpus = catalogue.load(options.name, data_dir=options.data_dir, columns=options.columns)
         rows = {"name": corpus.name, "about": corpus.about, "counts": catalogue.counts(corpus),
                 "notes": list(corpus.notes), "examples": catalogue.preview(corpus)}  # fmt: skip
         words = shown(rows)

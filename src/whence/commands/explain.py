@@ -4,55 +4,71 @@ import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from tyro.conf import Positional, arg
 
 from whence.commands._shared import HERE, Output, parsed, quieten
 from whence.core.errors import BadConfig
+from whence.options import usually
+
+Task = Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm"]
 
 
 def command(arguments: list[str]) -> int:
     """`whence explain MODEL TEXT`."""
-    from whence.explainers import names
+    from whence.explainers import USUAL, names
 
     @dataclass(frozen=True)
     class Options:
-        model: Positional[str]
+        model: Annotated[Positional[str], arg(metavar="MODEL")]
         """folder of a saved model, or a hub name"""
-        text: Positional[str]
+        text: Annotated[Positional[str], arg(metavar="TEXT")]
         """the text to explain"""
-        pair: str | None = None
+        pair: Annotated[str | None, usually("none", "TEXT")] = None
         """the second text, for models that read two"""
-        target: str | None = None
+        target: Annotated[str | None, usually("none", "TEXT")] = None
         """for models that make a text of a text: the text they are asked about"""
-        method: Annotated[tuple[str, ...], arg(help=f"methods, of: {', '.join(names())}")] = ()
-        layer: Literal["last", "mean"] | int = "last"
+        method: Annotated[tuple[str, ...], arg(help=f"methods, of: {', '.join(names())}")] = USUAL
+        layer: Annotated[Literal["last", "mean"] | int | None, usually("last", "last|mean|INT")] = None
         """raw_attention: a layer's number, the last, or the mean of all"""
-        heads: Literal["mean", "max"] | int = "mean"
+        heads: Annotated[Literal["mean", "max"] | int | None, usually("mean", "mean|max|INT")] = None
         """raw_attention: a head's number, the mean or the largest of all"""
-        row: Literal["auto", "first", "last", "mean", "answer"] = "auto"
+        row: Annotated[
+            Literal["auto", "first", "last", "mean", "answer"] | None, usually("auto", "auto|first|last|mean|answer")
+        ] = None
         """raw_attention: from which token one looks (auto: where the answer is read)"""
         measure: Literal["probability", "logit", "margin"] = "probability"
         """what is explained, of the class that the model predicts"""
         form: Literal["text", "html", "svg", "pdf", "latex", "json"] = "text"
         """how to show it"""
-        out: Path | None = None
-        """file to write (default: standard output)"""
+        out: Annotated[Path | None, usually("standard output", "PATH")] = None
+        """file to write"""
+        task: Annotated[Task | None, usually("what it was saved for", "|".join(get_args(Task)))] = None
+        """what the model does"""
         device: str = "cpu"
-        """where to run"""
+        """where to run: cpu, cuda, cuda:1, mps"""
+        dtype: Literal["float32", "float16", "bfloat16", "float64"] = "float32"
+        """precision of the model"""
+        trust_remote_code: bool = False
+        """run Python code that comes with the model"""
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "explain", arguments, "Score the tokens of a text by several methods, side by side.")
     quieten()
-    from whence.explaining import USUAL, explain_text
+    from whence.explaining import explain_text
     from whence.models.subject import load
 
-    subject = load(options.model, device=options.device)
-    chosen = {"raw_attention": {"layer": options.layer, "heads": options.heads, "row": options.row}}
+    subject = load(options.model, options.task, device=options.device, dtype=options.dtype,
+                   trust_remote_code=options.trust_remote_code)  # fmt: skip
+    given = {"layer": options.layer, "heads": options.heads, "row": options.row}
+    chosen = {"raw_attention": {name: value for name, value in given.items() if value is not None}}
     explanation = explain_text(
-        subject, options.text, options.pair, options.method or USUAL, options.measure, chosen, options.target
-    )
+        subject, options.text, options.pair, options.method, options.measure,
+        chosen if chosen["raw_attention"] else {}, options.target,
+    )  # fmt: skip
+    for note in explanation.notes:
+        options.output.say(f"  {note}")
     form = "json" if options.output.json else options.form
     return write_out(explanation, form, options.out)
 

@@ -13,7 +13,7 @@ def command(arguments: list[str]) -> int:
     """`whence train additive --data sst --out folder`."""
     positional, rest = leading(arguments, ("--model",))
     named = positional[1] if positional else "additive"  # whose defaults are meant
-    from whence.models.training import Training, train
+    from whence.models.training import Training, altered_as, train
 
     @dataclass(frozen=True)
     class Options:
@@ -28,10 +28,12 @@ def command(arguments: list[str]) -> int:
     from whence.data.catalogue import load
     from whence.models.fitting import accuracy
 
-    corpus = load(options.training.data, data_dir=options.training.data_dir)
+    corpus = load(options.training.data, data_dir=options.training.data_dir, columns=options.training.columns)
+    for note in corpus.notes:
+        options.output.say(f"  {corpus.name}: {note}")
     subject = train(options.training, options.out, corpus=corpus, quiet=options.output.silent)
     split = "test" if "test" in corpus.splits else "dev"
-    share = accuracy(subject, corpus[split])
+    share = accuracy(subject, corpus[split], override=altered_as(options.training))
     outcome = {"folder": str(options.out), "split": split, "accuracy": round(share, 4), "notes": list(corpus.notes)}
     if options.output.json:
         print(json.dumps(outcome, ensure_ascii=False))

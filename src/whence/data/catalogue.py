@@ -26,6 +26,7 @@ from whence.data.embedded import entailment, numerals, reviews, stories
 from whence.data.entry import Entry
 from whence.data.examples import Corpus
 from whence.data.fetching import fetch
+from whence.data.files import there
 from whence.data.hub import read_hub
 from whence.data.shelf import Shelf, absent, home
 from whence.data.tables import read_table
@@ -55,7 +56,7 @@ def load(
         raise BadConfig(f"only corpora of the catalogue take options ({', '.join(options)}); {name_or_path} is not one")
     if name == "hub" and not isinstance(name_or_path, Path):
         return read_hub(variant, columns)
-    if not Path(name_or_path).exists():
+    if not there(name_or_path):
         raise BadData(unknown(str(name_or_path)))
     return read_table(name_or_path, columns)
 
@@ -80,12 +81,12 @@ def load_entry(
     return replace(corpus, notes=(*corpus.notes, *notes))
 
 
-def get(name: str, data_dir: str | Path | None = None) -> Path:
+def get(name: str, data_dir: str | Path | None = None, *, quiet: bool = False) -> Path:
     """Fetch a native corpus from its official place and return its folder; nothing is done if it is there."""
     entry = find(name)
     if entry.kind == "embedded":
         raise BadData(f"{entry.name} is embedded: it is made when it is asked for, there is nothing to fetch")
-    return fetch(entry, data_dir)
+    return fetch(entry, data_dir, quiet=quiet)
 
 
 def find(name: str) -> Entry:

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
 
 from whence.core.errors import BadData
 from whence.data.cells import as_list, as_marks, missing
 from whence.data.files import Table, short
+from whence.options import usually
 
 USUAL = {
     "tokens": ("tokens", "words"),
@@ -36,6 +37,9 @@ FITS: dict[str, Callable[[Any], bool]] = {  # what a cell must hold for its colu
 }
 
 
+Name = Annotated[str | None, usually("guessed", "NAME")]
+
+
 @dataclass(frozen=True)
 class Columns:
     """The names of a table's columns; what is not named is guessed, except `target`.
@@ -44,13 +48,13 @@ class Columns:
     a list (JSON in CSV and TSV) or separated by spaces; `target` is a text to be produced.
     """
 
-    text: str | None = None  # the text
-    pair: str | None = None  # the second text: a question, a hypothesis
-    label: str | None = None  # the class
-    tokens: str | None = None  # the text in words
-    tags: str | None = None  # a tag for each word
-    target: str | None = None  # a text to be produced
-    rationale: str | None = None  # for each word whether it decides
+    text: Name = None  # the text
+    pair: Name = None  # the second text: a question, a hypothesis
+    label: Name = None  # the class
+    tokens: Name = None  # the text in words
+    tags: Name = None  # a tag for each word
+    target: Name = None  # a text to be produced
+    rationale: Name = None  # for each word whether it decides
 
     def named(self) -> dict[str, str]:
         """What each named column is taken as."""

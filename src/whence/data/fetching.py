@@ -8,9 +8,10 @@ from whence.core.errors import BadData
 from whence.data.archives import take_out
 from whence.data.entry import Entry, Source
 from whence.data.shelf import Shelf, home, sha256
+from whence.results.saving import saving
 
 
-def fetch(entry: Entry, data_dir: str | Path | None = None) -> Path:
+def fetch(entry: Entry, data_dir: str | Path | None = None, *, quiet: bool = False) -> Path:
     """Download a corpus into its folder and return that; nothing is done if it is there already.
 
     All is made ready beside the folder and put in its place by one renaming, so that an interruption leaves nothing.
@@ -21,17 +22,23 @@ def fetch(entry: Entry, data_dir: str | Path | None = None) -> Path:
         return folder
     if entry.by_hand:
         raise BadData(f"{entry.name} cannot be fetched for you. {entry.by_hand}")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{entry.name}-", dir=folder.parent) as beside:
-        archive, ready = Path(beside) / "archive", Path(beside) / "ready"
-        ready.mkdir()
-        for source in entry.sources or (Source(entry.where, files=tuple(entry.files)),):
-            download(source.url, archive)
-            check(entry, source, archive)
-            put(source, archive, ready)
-        check_files(entry, ready)
-        ready.rename(folder)
+    with saving(folder.parent, "--data-dir"):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{entry.name}-", dir=folder.parent) as beside:
+            made_ready(entry, Path(beside), quiet).rename(folder)
     return folder
+
+
+def made_ready(entry: Entry, beside: Path, quiet: bool) -> Path:
+    """The corpus, fetched into a folder beside its own, and checked."""
+    archive, ready = beside / "archive", beside / "ready"
+    ready.mkdir()
+    for source in entry.sources or (Source(entry.where, files=tuple(entry.files)),):
+        download(source.url, archive, quiet=quiet)
+        check(entry, source, archive)
+        put(source, archive, ready)
+    check_files(entry, ready)
+    return ready
 
 
 def refuse_others(entry: Entry, folder: Path) -> None:
@@ -44,13 +51,13 @@ def refuse_others(entry: Entry, folder: Path) -> None:
                       f"move that folder away and call `whence data get {entry.name}` again{readable}")  # fmt: skip
 
 
-def download(url: str, into: Path) -> None:
-    """Fetch a URL with a progress bar."""
+def download(url: str, into: Path, *, quiet: bool = False) -> None:
+    """Fetch a URL, with a progress bar unless it is to be `quiet`."""
     import pooch  # type: ignore[import-untyped]
     import requests
 
     try:
-        pooch.HTTPDownloader(progressbar=True)(url, str(into), None)
+        pooch.HTTPDownloader(progressbar=not quiet)(url, str(into), None)
     except requests.HTTPError as error:
         raise BadData(f"{url} answered {error}; the corpus may have moved") from error
     except (requests.RequestException, OSError) as error:

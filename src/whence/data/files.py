@@ -19,6 +19,14 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
+def there(name: str | Path) -> bool:
+    """Whether there is a file or folder of this name; a name that is too long for one names none."""
+    try:
+        return Path(name).exists()
+    except OSError:
+        return False
+
+
 def read_text(path: Path) -> str:
     """The whole text of a UTF-8 file, gunzipped if it ends in .gz, without a byte order mark."""
     data = read_bytes(path)

@@ -13,6 +13,7 @@ from whence.data.files import Table
 from whence.data.formats import read_file
 
 __all__ = ["Columns", "corpus_from", "read_table"]
+DEV = ("validation", "valid", "val")
 
 
 def read_table(path: str | Path, columns: Columns | None = None) -> Corpus:
@@ -34,14 +35,23 @@ def read_table(path: str | Path, columns: Columns | None = None) -> Corpus:
 def corpus_from(table: Table, splits: Sequence[str], columns: Columns, name: str) -> Corpus:
     """A corpus from rows, of which `splits` says where each belongs: the one road from cells to examples."""
     columns, guessed = settle(table, columns, name)
+    splits, renamed = as_dev(splits)
     reading = Reading(table, columns, name)
     examples = reading.examples()
     held: dict[str, list[Example]] = {split: [] for split in splits}
     for split, example in zip(splits, examples, strict=True):
         held[split].append(example)
     labels = {e.label for e in examples if e.label is not None} or {tag for e in examples for tag in e.tags or ()}
-    notes = (*table.notes, *guessed, *reading.notes(examples))
+    notes = (*table.notes, *renamed, *guessed, *reading.notes(examples))
     return Corpus(name, {split: tuple(those) for split, those in held.items()}, in_order(labels), notes=notes)
+
+
+def as_dev(splits: Sequence[str]) -> tuple[Sequence[str], list[str]]:
+    """The splits, of which one that is called validation is called dev, as in all other corpora; and that it was."""
+    called = next((name for name in dict.fromkeys(splits) if name.strip().lower() in DEV), None)
+    if called is None or "dev" in splits:
+        return splits, []
+    return ["dev" if name == called else name for name in splits], [f"took the split {called!r} as dev"]
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """What every experiment's `Config` begins with: which model, which examples, how."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from whence.data.columns import Columns
+from whence.options import usually
 
 ELSEWHERE = {"model", "data", "data_dir", "columns", "device", "trust_remote_code"}
 MODEL = "folder of a saved model (save_pretrained), or a hub name"
@@ -18,11 +19,16 @@ class Looking(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     columns: Columns = Field(Columns(), description="names of the table's columns, where they cannot be guessed")
-    split: str | None = Field(None, description="split to look at (default: test, or the only one)")
-    task: Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm"] | None = Field(
-        None, description="what the model does (default: what it was saved for)"
+    split: Annotated[str | None, usually("test, else dev, else the only one", "NAME")] = Field(
+        None, description="split to look at"
     )
-    data_dir: Path | None = Field(None, description="folder with the native corpora (default: $WHENCE_DATA)")
+    task: Annotated[
+        Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm"] | None,
+        usually("what it was saved for", "sequence-classification|token-classification|seq2seq|causal-lm"),
+    ] = Field(None, description="what the model does")
+    data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = Field(
+        None, description="folder with the native corpora"
+    )
     device: str = Field("cpu", description="where to run: cpu, cuda, cuda:1, mps")
     dtype: Literal["float32", "float16", "bfloat16", "float64"] = Field("float32", description="precision of the model")
     batch_size: int = Field(32, gt=0, description="texts at a time")
@@ -39,7 +45,9 @@ class Run(Looking):
 
     model: str = Field(description=MODEL)
     data: str = Field(description=DATA)
-    limit: int | None = Field(None, gt=1, description="look at so many examples at most, drawn by the seed")
+    limit: Annotated[int | None, usually("all", "INT")] = Field(
+        None, gt=1, description="look at so many examples at most, drawn by the seed"
+    )
 
     def identity(self) -> dict[str, Any]:
         """What determines the numbers, apart from the model and the corpus, which are known by their contents."""

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from whence.measures.bleu import bleu
+from whence.results.verdict import Effect
 
 Measure = Callable[[Float[ndarray, "*corpora count"]], Float[ndarray, "*corpora"]]
 
@@ -37,6 +38,29 @@ def summed(scores: "pd.Series[float]", counts: "pd.Series[str]") -> tuple[Measur
     if measured(counts) == "BLEU":
         return bleu, np.array([text.split() for text in counts], float)
     return per_cent, np.stack([scores.to_numpy(float), np.ones(len(scores))], -1)
+
+
+def undecidable(effect: Effect, labels: "pd.Series[str]", points: float) -> str:
+    """A sentence, if nothing can be decided: there are few examples, or there is hardly anything to lose.
+
+    That is so where a model that got so many `points` is hardly better than always naming the most frequent label, or,
+    where its answers are no labels of texts, gets hardly anything right.
+    """
+    shares = labels.value_counts(normalize=True)
+    named = len(shares) > 0 and "" not in shares.index
+    if points - (100 * float(shares.max()) if named else 0.0) >= effect.smallest:
+        return effect.too_few
+    does = "does hardly better than always naming the most frequent answer" if named else "gets hardly anything right"
+    return effect.too_few or f"The model {does}, so there is nothing that attention could matter for."
+
+
+def loses(effect: Effect) -> str:
+    """An effect in words: what a model loses with its interval, or gains where the loss is below zero."""
+    gained = round(effect.value, 1) < 0
+    value, low, high = (-effect.value, -effect.high, -effect.low) if gained else (effect.value, effect.low, effect.high)
+    numbers = [f"{round(part, 1) + 0.0:.1f}".replace("-", "−") for part in (value, low, high)]
+    points = effect.unit.removesuffix(" lost")
+    return f"{'gains' if gained else 'loses'} {numbers[0]} {points} ({numbers[1]} to {numbers[2]})"
 
 
 def per_cent(counts: Float[ndarray, "*corpora count"]) -> Float[ndarray, "*corpora"]:

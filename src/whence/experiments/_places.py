@@ -39,7 +39,7 @@ class Place:
         special = batch.special.to(subject.device)  # [batch token]
         sparing, sparing_in_beams = (override.sparing(special.repeat_interleave(n, dim=0)) for n in (1, beams))
         rules = {site: sparing_in_beams if subject.sites[site].kind == "cross" else sparing for site in self.sites}
-        return {site: rule if _keys_are_tokens(subject, site) else override for site, rule in rules.items()}
+        return {site: rule if keys_are_tokens(subject, site) else override for site, rule in rules.items()}
 
 
 def matching(there: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
@@ -65,6 +65,14 @@ def places(subject: "Subject", grain: Grain, batch: "Batch", patterns: Sequence[
     return [Place(f"{site} head {head}", (site,), head) for site in sites for head in range(heads.get(site, 0))]
 
 
+def at_a_time(names: Iterable[str]) -> str:
+    """How the places of a table came about, in words; nothing if there is one."""
+    there = set(names)
+    if len(there) < 2:
+        return ""
+    return ", one head at a time" if any(" head " in name for name in there) else ", one layer at a time"
+
+
 def alteration(name: str, generator: Any) -> "Override":
     """One of paper 003's three alterations, by name."""
     if name == "uniform":
@@ -76,7 +84,7 @@ def alteration(name: str, generator: Any) -> "Override":
     raise BadConfig(f"no alteration {name!r}; there are: {', '.join(ALTERATIONS)}")
 
 
-def _keys_are_tokens(subject: "Subject", site: str) -> bool:
+def keys_are_tokens(subject: "Subject", site: str) -> bool:
     """Whether a site's keys are the tokens of the input text: not so where a translator looks at its own output, or
     where sentences are attended.
     """

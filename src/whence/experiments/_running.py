@@ -9,16 +9,17 @@ from typing import Any
 
 import torch
 
-from whence.core.errors import BadData
+from whence.core.errors import BadConfig, BadData
 from whence.core.seeds import stream
 from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus, Example
+from whence.data.tables import DEV
 from whence.experiments import experiment
 from whence.experiments._bench import Bench
 from whence.experiments._config import Looking, Run
 from whence.models.subject import Subject, load
 from whence.models.threads import suited
-from whence.models.training import recorded
+from whence.models.training import retrainable
 from whence.results.result import Result, manifest_now
 from whence.results.saving import saving
 from whence.results.store import Store
@@ -39,11 +40,14 @@ def perform(
     subject = subject or load(
         config.model, config.task, device=config.device, dtype=config.dtype, trust_remote_code=config.trust_remote_code
     )
-    training = recorded(Path(config.model))
     identity = identified(name, config, subject, corpus)
     saved = store.get(name, identity) if store is not None else None
     if saved is not None:
         return saved
+    training, why_not = retrainable(Path(config.model), corpus)
+    asked = getattr(config, "retrain", 0)
+    if asked and why_not:
+        raise BadConfig(f"{config.model} cannot be trained again: {why_not}; leave retrain at 0")
     split, chosen = choose(corpus, config)
     examples = [corpus[split][number] for number in chosen]
     refuse_unknown(corpus[split], subject)
@@ -78,8 +82,14 @@ def identified(name: str, config: Run, subject: Subject, corpus: Corpus) -> dict
 
 
 def split_of(corpus: Corpus, config: Looking) -> str:
-    """The split that is named, else the test split, else the first."""
-    return config.split or ("test" if "test" in corpus.splits else next(iter(corpus.splits)))
+    """The split that is named, else the test split, else dev, else the only one: never by chance what was learned."""
+    there = list(corpus.splits)
+    if config.split in DEV and config.split not in there and "dev" in there:
+        return "dev"
+    usual = [name for name in ("test", "dev") if name in there] or (there if len(there) == 1 else [])
+    if config.split is None and not usual:
+        raise BadData(f"{corpus.name} has the splits {', '.join(there)}, and none is called test; name one (--split)")
+    return config.split or usual[0]
 
 
 def choose(corpus: Corpus, config: Run) -> tuple[str, list[int]]:
@@ -129,10 +139,10 @@ def refuse_unwritable(folder: Path) -> None:
 def said_of_length(bench: Bench) -> list[str]:
     """What was cut because it was too long for the model."""
     cut = sum(int(batch.truncated.sum()) for batch in bench.batches())
-    longest = bench.subject.encoder.max_length
     if not cut:
         return []
-    return [f"{cut} of {len(bench.examples)} texts were longer than the model's {longest} tokens and were cut there"]
+    limit = bench.subject.encoder.limit
+    return [f"{cut} of {len(bench.examples)} texts were longer than {limit} and were cut there"]
 
 
 def figure_and_verdict(result: Result) -> tuple[Any, Any]:

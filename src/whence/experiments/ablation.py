@@ -13,9 +13,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from whence.core.errors import BadConfig
 from whence.experiments._config import Altering
-from whence.experiments._marks import Marks, Measure, measured, summed
-from whence.experiments._places import Grain, alteration, places
+from whence.experiments._marks import Marks, Measure, loses, measured, summed, undecidable
+from whence.experiments._places import Grain, alteration, at_a_time, places
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import paired_bootstrap_of
 from whence.results.columns import Column, Columns
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 CAPTION = "Points that are lost when attention is replaced. The grey band is too little to be of interest."
 NEEDS_ANSWERS = True  # it counts right ones
 SMALLEST = 2.0  # points of accuracy
+ONES = {"uniform": "equal ones", "random": "random ones", "permuted": "their own in random order"}
 WORDS = {"uniform": "equal weights", "random": "random weights", "permuted": "its own weights shuffled"}
 
 
@@ -64,6 +66,8 @@ COLUMNS = Columns(
 def run(config: Config, bench: "Bench") -> pd.DataFrame:
     """The table: every example's score with and without its attention."""
     rows: list[dict[str, Any]] = []
+    if not config.retrain and config.retrained not in ((), Config.model_fields["retrained"].default):
+        raise BadConfig("retrained says how to train again, and retrain from how many seeds: give it a number too")
     again = list(config.retrained) if config.retrain else []
     for seed, trained in bench.from_seeds(config.retrain, again, config.sites):
         base = trained.marks(config)
@@ -145,8 +149,10 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     retrained = [effect for effect in found if effect.name.endswith("trained so")]
     by_weight = [effect for effect in (retrained or found) if effect.name.startswith(WORDS["uniform"])]
     deciding = max(by_weight or retrained or found, key=lambda effect: effect.value)
-    above_chance = _above_chance(table)
-    answer, sentence = decided(deciding, bool(retrained), above_chance)
+    _, first = next(iter(table.groupby(["when", "variant", "place"], sort=False)))
+    measure, base, _ = table_counts(first)
+    why_not = undecidable(deciding, first["label"], float(measure(base.sum(1)).mean()))
+    answer, sentence = decided(deciding, bool(retrained), why_not)
     also = ", also in models that were trained so from the beginning" if retrained else ""
     together = " The intervals hold for all places together." if table["place"].nunique() > 1 else ""
     further = (
@@ -159,8 +165,8 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         answer=answer,
         sentence=sentence,
         effects=(deciding, *(effect for effect in found if effect is not deciding)),
-        done="The attention weights were replaced by equal ones, by random ones and by their own in random order, and"
-        f" the answers were marked again{also}.{together}",
+        done=f"The attention weights were replaced by {_replaced(table)}, and the answers were marked again{also}."
+        f"{together}",
         means=f"Where {measured(table['base_counts'])} falls, the model's success depends on its attention being what"
         f" it is. {further}",
         does_not_mean="An attention that matters is not yet an explanation: other weights may serve as well (question"
@@ -168,29 +174,21 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def _above_chance(table: pd.DataFrame) -> float:
-    """Points of accuracy above always naming the most frequent label; infinite where there are no labels to name."""
-    one = table.drop_duplicates("example")
-    shares = one["label"].value_counts(normalize=True)
-    return float("inf") if not len(shares) or "" in shares.index else 100 * float(table["base"].mean() - shares.max())
+def _replaced(table: pd.DataFrame) -> str:
+    """What was put in the place of the weights, and where, in words."""
+    *others, last = [ONES[variant] for variant in dict.fromkeys(table["variant"])]
+    return f"{', by '.join(others)}{' and by ' * bool(others)}{last}{at_a_time(table['place'])}"
 
 
-def decided(effect: Effect, retrained: bool, above_chance: float) -> tuple[Any, str]:
+def decided(effect: Effect, retrained: bool, undecidable: str = "") -> tuple[Any, str]:
     """Yes if the whole interval of the loss is above the smallest effect of interest, no if it is below."""
-    points = effect.unit.removesuffix(" lost")
-    loss = f"{effect.value:.1f} {points} ({effect.low:.1f} to {effect.high:.1f})"
-    if above_chance < effect.smallest:
-        return "undecided", (
-            "The model does hardly better than always naming the most frequent answer, so there is nothing that"
-            " attention could matter for."
-        )
+    if undecidable:
+        return "undecided", undecidable
     weights = effect.name.rpartition(", ")[0]  # 'equal weights', perhaps 'at' one place
     without = f"a model trained with {weights} instead" if retrained else f"with {weights} instead, the model"
     if effect.low > effect.smallest:
-        return "yes", f"Attention matters: {without} loses {loss}."
+        return "yes", f"Attention matters: {without} {loses(effect)}."
     if effect.high < effect.smallest:
-        return "no", f"Attention hardly matters here: {without} loses {loss}."
-    return (
-        "undecided",
-        f"Taking attention away costs {loss}; the limit of {effect.smallest:g} lies within the interval.",
-    )
+        return "no", f"Attention hardly matters here: {without} {loses(effect)}."
+    lost = f"{without[0].upper()}{without[1:]} {loses(effect)}"
+    return "undecided", f"{lost}; the limit of {effect.smallest:g} lies within the interval."

@@ -18,7 +18,7 @@ from pydantic import Field
 
 import whence
 from whence.experiments._config import Altering
-from whence.experiments._marks import Marks, measured, summed
+from whence.experiments._marks import Marks, loses, measured, summed, undecidable
 from whence.experiments._places import Place, matching
 from whence.figures.curves import curves
 from whence.measures.bootstrap import paired_bootstrap_of
@@ -149,7 +149,10 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     found = effects(table, seed)
     whole = [effect for effect in found if effect.name.startswith(("all", "the only"))]
     deciding = max(whole, key=lambda effect: effect.value)
-    answer, sentence = decided(deciding, [effect for effect in found if effect not in whole], above_chance(table))
+    unshuffled = table[table["depth"] == 0].drop_duplicates("example")
+    measure, base = summed(unshuffled["score"], unshuffled["counts"])
+    why_not = undecidable(deciding, unshuffled["label"], float(measure(base.sum(0))))
+    answer, sentence = decided(deciding, [effect for effect in found if effect not in whole], why_not)
     return Verdict(
         1, answer, sentence, (deciding, *(effect for effect in found if effect is not deciding)),
         done="The attention weights were shuffled among the words in one layer, then in two, and so on, from the bottom"
@@ -162,23 +165,11 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )  # fmt: skip
 
 
-def above_chance(table: pd.DataFrame) -> float:
-    """Points of accuracy above always naming the most frequent label; infinite where there are no labels to name."""
-    whole = table[table["depth"] == 0].drop_duplicates("example")
-    shares = whole["label"].value_counts(normalize=True)
-    nameless = not len(shares) or "" in shares.index
-    return float("inf") if nameless else 100 * float(whole["score"].mean() - shares.max())
-
-
-def decided(effect: Effect, single: list[Effect], above_chance: float) -> tuple[Any, str]:
+def decided(effect: Effect, single: list[Effect], undecidable: str = "") -> tuple[Any, str]:
     """Yes if the whole interval of the loss is above the smallest effect of interest, no if it is below."""
-    if above_chance < effect.smallest:
-        return "undecided", (
-            "The model does hardly better than always naming the most frequent answer, so there is nothing that the"
-            " attention of its layers could matter for."
-        )
-    loss = f"with {effect.name}, the model loses {effect.value:.1f} {effect.unit.removesuffix(' lost')}"
-    loss = f"{loss} ({effect.low:.1f} to {effect.high:.1f})"
+    if undecidable:
+        return "undecided", undecidable
+    loss = f"with {effect.name}, the model {loses(effect)}"
     alone = "; ".join(f"with {one.name} alone, {one.value:.1f}".replace("shuffled alone", "alone") for one in single)
     said = f"{loss}{'; ' * bool(alone)}{alone}."
     if effect.low > effect.smallest:

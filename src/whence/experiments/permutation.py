@@ -6,6 +6,7 @@ of these against the largest weight: if an attention that is sharp can be shuffl
 matter where it pointed.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +18,8 @@ from pydantic import Field
 import whence
 from whence.core.errors import BadConfig
 from whence.experiments._config import Altering
-from whence.experiments._places import Grain, Place, places
+from whence.experiments._places import Grain, Place, at_a_time, keys_are_tokens, places
+from whence.figures.intervals import intervals
 from whence.figures.violins import violins
 from whence.measures.bootstrap import paired_bootstrap
 from whence.measures.divergence import total_variation
@@ -25,13 +27,15 @@ from whence.results.columns import Column, Columns
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
+    from whence.core.site import Call
     from whence.experiments._bench import Bench
     from whence.models.batch import Batch
 
-CAPTION = "How far predictions move when attention is shuffled, by how sharp the attention was. Left: hardly."
+CAPTION = "How far predictions move when attention is shuffled: by how sharp it was, or by place. Left: hardly."
 NEEDS_ANSWERS = False
 SMALLEST = 0.1  # a tenth of the probability moved to other answers
 AT_ONCE = 2**24  # logits held at a time
+SHOWN = 12  # places in a figure
 
 
 class Config(Altering):
@@ -54,7 +58,10 @@ COLUMNS = Columns(
     example=Column(int, "number of the example in its split"),
     label=Column(str, "the right answer, where it is one class"),
     place=Column(str, "where attention was shuffled"),
-    max_weight=Column(float, "largest weight of a row, mean over the rows of the place"),
+    max_weight=Column(
+        float,
+        "largest weight of a row that was shuffled (so not of special tokens, if they were spared), mean over the rows",
+    ),
     median_tvd=Column(float, "median over the shuffles of the total variation of the prediction (½ Σ |p − q|)"),
 )
 
@@ -66,7 +73,7 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
     for batch in bench.batches():
         looked_at = answered(batch, step)
         for place in places(bench.subject, config.grain, batch, config.sites):
-            sharpness = max_weight(bench, batch, place, step)
+            sharpness = max_weight(bench, batch, place, step, config.specials)
             moved = median_change(config, bench, batch, place, looked_at)
             for number, label, weight, change, there in zip(
                 bench.numbers(batch),
@@ -96,14 +103,28 @@ def answered(batch: "Batch", step: int | None) -> np.ndarray:
     return positions if step is None else np.logical_and(positions, np.arange(positions.shape[1]) == step)
 
 
-def max_weight(bench: "Bench", batch: "Batch", place: Place, step: int | None = None) -> np.ndarray:
-    """The largest weight of a row, mean over heads and real queries of a place (a decoder's at `step`): [batch]."""
+def max_weight(
+    bench: "Bench", batch: "Batch", place: Place, step: int | None = None, specials: bool = True
+) -> np.ndarray:
+    """The largest weight of a row, mean over heads and real queries of a place (a decoder's at `step`): [batch].
+
+    Without `specials`, the largest of those on words, since the others are not shuffled.
+    """
     watcher = whence.Summary()
-    with whence.attending(bench.subject.model, watch=dict.fromkeys(place.sites, watcher)):
+
+    def on_words(call: "Call") -> None:
+        special = batch.special.to(call.weights.device)[:, None, None, :]
+        watcher(replace(call, weights=call.weights[..., : special.shape[-1]].masked_fill(special, 0.0)))
+
+    spared = [site for site in place.sites if not specials and keys_are_tokens(bench.subject, site)]
+    watch = {site: on_words if site in spared else watcher for site in place.sites}
+    with whence.attending(bench.subject.model, watch=watch):
         bench.subject.predict(batch)
     sums, count = 0.0, 0.0
     for site in place.sites:
-        largest = np.concatenate([call.cpu().numpy() for call in watcher.maximum[site]], -1)  # [batch head query]
+        largest = np.concatenate(
+            [call.float().cpu().numpy() for call in watcher.maximum[site]], -1
+        )  # [batch head query]
         largest = largest if place.head is None else largest[:, [place.head]]
         real = np.broadcast_to(real_queries(bench, batch, site, largest.shape[-1], step)[:, None], largest.shape)
         sums, count = sums + (largest * real).sum((1, 2)), count + real.sum((1, 2))
@@ -136,25 +157,47 @@ def median_change(config: Config, bench: "Bench", batch: "Batch", place: Place, 
     return np.median(np.concatenate(changes), axis=0)
 
 
+def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+    """How far the prediction moves, for every place, the largest first, with a bootstrap interval over the examples.
+
+    Where attention is shuffled at several places, the intervals hold together for all of them (Bonferroni), so that
+    the largest may be picked out.
+    """
+    n_places = table["place"].nunique()
+    found = []
+    for place, rows in table.groupby("place", sort=False):
+        interval = paired_bootstrap(rows["median_tvd"].to_numpy(float)[None], seed=seed, level=1 - 0.05 / n_places,
+                                    draws=max(2000, 40 * n_places))  # fmt: skip
+        name = f"how far the prediction moves when attention is shuffled{'' if n_places == 1 else f' at {place}'}"
+        found.append(Effect(name, interval.mean, interval.low, interval.high, "of the probability (0 to 1)", SMALLEST,
+                            len(rows)))  # fmt: skip
+    return sorted(found, key=lambda effect: -effect.value)
+
+
 def figure(table: pd.DataFrame) -> Figure:
-    """Violins of the change by bins of the largest weight and by label (003 Fig. 2)."""
+    """Violins of the change by bins of the largest weight and by label (003 Fig. 2).
+
+    Where attention is shuffled at several places: the places that move the prediction furthest, with intervals.
+    """
+    moved = "how far the prediction moves (median total variation)"
+    if table["place"].nunique() > 1:
+        shown = [replace(effect, name=effect.name.rpartition(" at ")[2]) for effect in effects(table)[:SHOWN]]
+        return intervals(shown, x_label=moved)
     return violins(
-        table, x="max_weight", y="median_tvd", colour="label",
-        x_label="largest attention weight", y_label="how far the prediction moves (median total variation)",
-    )  # fmt: skip
+        table, x="max_weight", y="median_tvd", colour="label", x_label="largest attention weight", y_label=moved
+    )
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
-    """Whether shuffling moves the prediction by a tenth of the probability, on average."""
-    by_example = table.groupby("example")["median_tvd"].mean()
-    interval = paired_bootstrap(by_example.to_numpy(float)[None], seed=seed)
-    effect = Effect("how far the prediction moves when attention is shuffled", interval.mean, interval.low,
-                    interval.high, "of the probability (0 to 1)", SMALLEST, len(by_example))  # fmt: skip
-    answer, sentence = decided(effect)
+    """Whether shuffling moves the prediction by a tenth of the probability, on average: at the place of most effect."""
+    found = effects(table, seed)
+    answer, sentence = decided(found[0])
+    together = " The intervals hold for all places together." if len(found) > 1 else ""
     return Verdict(
-        1, answer, sentence, (effect,),
-        done="The attention weights of every example were shuffled among its words, many times, and the prediction with"
-        " shuffled attention was set beside the real one.",
+        1, answer, sentence, tuple(found),
+        done="The attention weights of every example were shuffled among its words"
+        f"{at_a_time(table['place'])}, many times, and the prediction with shuffled attention was set beside the real"
+        f" one.{together}",
         means="A prediction that moves depends on where the model attends.",
         does_not_mean="A prediction that moves need not be explained by the weights; and one that does not move may"
         " still depend on attention in a way that shuffling does not show (when all weights are alike).",
@@ -163,12 +206,14 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
 
 def decided(effect: Effect) -> tuple[Any, str]:
     """Yes if the whole interval is above the smallest effect of interest, no if it is below."""
-    moved = f"on average {effect.value:.2f} of the probability goes to other answers"
+    if effect.too_few:
+        return "undecided", effect.too_few
+    where = "".join(effect.name.rpartition(" at ")[1:]) if " at " in effect.name else ""
+    share = f"{effect.value:.2f} of the probability ({effect.low:.2f} to {effect.high:.2f})"
+    moved = f"on average {share} goes to other answers"
     if effect.low > effect.smallest:
-        return "yes", f"Shuffling the attention moves the prediction: {moved}."
+        return "yes", f"Shuffling the attention{where} moves the prediction: {moved}."
     if effect.high < effect.smallest:
-        return "no", f"Shuffling the attention hardly moves the prediction: {moved}."
-    return (
-        "undecided",
-        f"Shuffling the attention moves the prediction by about as much as was set as the limit: {moved}.",
-    )
+        return "no", f"Shuffling the attention{where} hardly moves the prediction: {moved}."
+    limit = f"the limit of {effect.smallest:g} lies within the interval"
+    return "undecided", f"When the attention{where} is shuffled, {moved}; {limit}."

@@ -11,6 +11,8 @@ from typing import Any
 
 from whence.core.errors import BadConfig
 
+USUAL = ("raw_attention", "gradient_x_input", "leave_one_out", "random")
+
 
 @cache
 def names() -> tuple[str, ...]:

@@ -31,7 +31,8 @@ class Line:
     def scale(self) -> str:
         """The scale, in words."""
         if not self.strongest:
-            return "all scores are zero"
+            known = not self.scores or any(math.isfinite(score) for score in self.scores)
+            return "all scores are zero" if known else "none of the scores is a number"
         hues = "blue for, orange against; " if self.signed else ""
         return f"{hues}deepest shade = {'±' if self.signed else ''}{self.strongest:.3g}"
 

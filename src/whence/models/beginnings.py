@@ -1,7 +1,6 @@
 """Models before their first epoch: a vocabulary of the training words, and weights that follow from the seed."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from whence.core.errors import BadConfig, BadData, CannotLoad
 from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
+from whence.data.files import there
 from whence.data.vectors import read_vectors
 from whence.models import additive, hierarchical, recurrent, transformer
 from whence.models.loading import load_model, load_tokenizer
@@ -41,13 +41,13 @@ def untrained(training: "Training", corpus: Corpus) -> Subject:
 
 def _saved(training: "Training", task: str, corpus: Corpus) -> Subject:
     """A saved model to be fine-tuned, with a head for the corpus's classes."""
-    there = f"no reference model and no model of a folder or hub is called {training.model}; reference models are:"
+    unknown = f"no reference model and no model of a folder or hub is called {training.model}; reference models are:"
     try:
         model = load_model(training.model, task, labels=corpus.labels)
     except CannotLoad as error:
-        if Path(training.model).exists():
+        if there(training.model):
             raise
-        raise CannotLoad(f"{there} {', '.join(REFERENCE)} ({error})") from error
+        raise CannotLoad(f"{unknown} {', '.join(REFERENCE)} ({error})") from error
     return Subject(model, load_tokenizer(training.model), task, training.model)
 
 
@@ -117,10 +117,16 @@ def _named(tokenizer: PreTrainedTokenizerBase, corpus: Corpus) -> dict[str, Any]
 
 def _additive(training: "Training", tokenizer: Any, corpus: Corpus, width: int) -> PreTrainedModel:
     _refuse_targets(training, corpus)
+    pairs = any(example.pair is not None for example in corpus["train"])
+    wanted = "bypass" if training.bypass else "conditional" if training.model == "conditional" else ""
+    if wanted and not pairs:
+        raise BadConfig(f"{wanted} is for corpora of pairs; {corpus.name} has single texts")
+    if wanted == "conditional" and training.encoder != "lstm":
+        raise BadConfig(f"conditional hands on the state of an lstm; the encoder is {training.encoder}")
     return additive.AdditiveForSequenceClassification(
         additive.AdditiveConfig(
             encoder=training.encoder, attention=training.attention, hidden_size=training.hidden_size,
-            embedding_size=width, pairs=any(example.pair is not None for example in corpus["train"]),
+            embedding_size=width, pairs=pairs,
             conditional=training.model == "conditional", bypass=training.bypass, **_named(tokenizer, corpus),
         )
     )  # fmt: skip

@@ -2,10 +2,12 @@
 
 import inspect
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 import torch.nn.functional as F
+from tokenizers import Encoding
 from torch import Tensor, nn
 from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
 
@@ -17,6 +19,7 @@ from whence.models.wording import as_text, word_numbers
 
 UNKNOWN = -1
 NO_LIMIT = 2**31 - 1  # tokens; more than a tokenizer can be told
+MANY = 4096  # tokens that are read where a model states no limit: attention takes the square of them
 
 
 class Encoder:
@@ -31,21 +34,30 @@ class Encoder:
             )
         make_padding(model, tokenizer)
         self.max_length = longest(model, tokenizer)
+        self.known_words = getattr(model.get_input_embeddings(), "num_embeddings", NO_LIMIT)
         self.label_ids = {str(name): int(number) for number, name in (model.config.id2label or {}).items()}
         self.taken = set(inspect.signature(model.forward).parameters)
 
-    def encode(self, examples: Sequence[Example], numbers: Sequence[int]) -> Batch:
-        """One batch, padded to its longest text."""
+    @property
+    def limit(self) -> str:
+        """How much is read of a text, in words."""
+        return f"{self.max_length} tokens" if self.max_length == MANY else f"the model's {self.max_length} tokens"
+
+    def encode(self, examples: Sequence[Example], numbers: Sequence[int], *, ahead: bool = False) -> Batch:
+        """One batch, padded to its longest text; `ahead` asks a language model what comes after each."""
         encoded = self._tokenized(examples)
         rows = encoded.encodings or []
         splits = self.tokenizer.backend_tokenizer.pre_tokenizer is not None
         word = torch.tensor([word_numbers(row, e, splits=splits) for row, e in zip(rows, examples, strict=True)])
         segment = torch.tensor([[s or 0 for s in row.sequence_ids] for row in rows])
         special = encoded.pop("special_tokens_mask").bool() | ~encoded["attention_mask"].bool()
-        tokens = tuple(tuple(self.tokenizer.convert_ids_to_tokens(ids.tolist())) for ids in encoded["input_ids"])
+        tokens = tuple(self._shown(row, e) for row, e in zip(rows, examples, strict=True))
         cut = torch.tensor([bool(row.overflowing) for row in rows])
         inputs = {name: tensor for name, tensor in encoded.items() if name != "token_type_ids" or name in self.taken}
         self._refuse_empty(examples, numbers, (~special & (segment == 0)).any(1), "its text holds nothing to read")
+        if ahead and self.task.name == "causal-lm":
+            batch = Batch(inputs, torch.tensor(list(numbers)), tokens, special, word, segment, ~special, word, cut)
+            return looking_ahead(batch, int(self.tokenizer.pad_token_id))
         answers, gold, cut = self._answers(examples, inputs, word, segment, cut)
         self._refuse_empty(examples, numbers, answers.any(1), f"there is nothing to predict ({self.task.about})")
         return Batch(inputs, torch.tensor(list(numbers)), tokens, special, word, segment, answers, gold, cut)
@@ -54,11 +66,31 @@ class Encoder:
         pairs = [as_text(e.pair_words, e.pair) for e in examples if e.pair is not None]
         if pairs and len(pairs) < len(examples):
             raise BadData("some examples have a second text and some have none; expected all or none to have one")
-        return self.tokenizer(
+        if getattr(self.model.config, "pairs", False) and not pairs:
+            raise BadData("this model reads two texts and came with one; name the second (--pair TEXT to explain,"
+                          " --columns.pair NAME for a table)")  # fmt: skip
+        encoded = self.tokenizer(
             [as_text(e.words, e.text) for e in examples], pairs or None, padding=True, truncation=True,
             max_length=self.max_length, return_special_tokens_mask=True, return_attention_mask=True,
             return_tensors="pt", return_token_type_ids="token_type_ids" in self.tokenizer.model_input_names,
         )  # fmt: skip
+        largest = int(encoded["input_ids"].max()) if encoded["input_ids"].numel() else 0
+        if largest >= self.known_words:
+            raise CannotLoad(
+                f"the tokenizer does not belong to the model: it gives the token number {largest}, and the model knows"
+                f" {self.known_words} tokens; save the model's own tokenizer beside it"
+            )
+        return encoded
+
+    def _shown(self, row: Encoding, example: Example) -> tuple[str, ...]:
+        """The tokens of a text; those that the model does not know, in the text's own letters."""
+        texts = (as_text(example.words, example.text), as_text(example.pair_words, example.pair or ""))
+        return tuple(
+            texts[segment or 0][slice(*place)]
+            if number == self.tokenizer.unk_token_id and segment is not None
+            else token
+            for token, number, segment, place in zip(row.tokens, row.ids, row.sequence_ids, row.offsets, strict=True)
+        )
 
     def _refuse_empty(self, examples: Sequence[Example], numbers: Sequence[int], there: Tensor, complaint: str) -> None:
         for row in (~there).nonzero().flatten().tolist()[:1]:
@@ -124,6 +156,20 @@ class Encoder:
         )
 
 
+def looking_ahead(batch: Batch, padding: int) -> Batch:
+    """The batch with room for one token more, and the one after each text's last word as what is answered."""
+    order = torch.arange(batch.special.shape[1])
+    last = (~batch.special * (order + 1)).argmax(1)  # [batch]
+    inputs = {name: F.pad(tensor, (0, 1), value=padding if name == "input_ids" else 0)
+              for name, tensor in batch.inputs.items()}  # fmt: skip
+    return replace(
+        batch, inputs=inputs, tokens=tuple((*row, "") for row in batch.tokens),
+        special=F.pad(batch.special, (0, 1), value=True), word=F.pad(batch.word, (0, 1), value=UNKNOWN),
+        segment=F.pad(batch.segment, (0, 1)), answers=order == last[:, None],
+        gold=torch.full_like(batch.word, UNKNOWN),
+    )  # fmt: skip
+
+
 def make_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """Agree on a padding token, and put it at the end of texts, where no position counts it.
 
@@ -141,7 +187,7 @@ def make_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> 
 
 
 def longest(model: nn.Module, tokenizer: PreTrainedTokenizerBase) -> int:
-    """How many tokens the model can take: its tokenizer's limit, or that of its learned positions."""
+    """How many tokens the model can take: its tokenizer's limit, or that of its learned positions, or `MANY`."""
     limits = [tokenizer.model_max_length, NO_LIMIT]
     for name, module in model.named_modules():
         if isinstance(module, nn.Embedding) and "position" in name.rsplit(".", 1)[-1] and "relative" not in name:
@@ -149,7 +195,8 @@ def longest(model: nn.Module, tokenizer: PreTrainedTokenizerBase) -> int:
             limits.append(module.num_embeddings - offset)
     config: Any = model.config
     stated = getattr(config, "max_position_embeddings", None) or 0
-    return int(min(*limits, stated if stated > 0 else NO_LIMIT))  # XLNet states -1
+    least = int(min(*limits, stated if stated > 0 else NO_LIMIT))  # XLNet states -1
+    return MANY if least == NO_LIMIT else least
 
 
 def bucketed(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:

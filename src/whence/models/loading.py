@@ -11,11 +11,13 @@ from typing import Any
 
 import torch
 import transformers
+from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 import whence.models  # noqa: F401  (makes the reference models known to the Auto classes)
 from whence.core.errors import CannotLoad
+from whence.data.files import there
 
 TASKS = {
     "sequence-classification": transformers.AutoModelForSequenceClassification,
@@ -44,23 +46,31 @@ def load_model(
     """
     if task is not None and task not in TASKS:
         raise CannotLoad(f"no task {task!r}; there are: {', '.join(TASKS)}")
-    if Path(name).is_file():
+    if there(name) and Path(name).is_file():
         raise CannotLoad(
             f"{name} is a file; expected a folder written by save_pretrained, or a hub name. A pickled model is not"
             " loaded, since a pickle can run any code: save it with model.save_pretrained(folder)."
         )
     try:
         config = AutoConfig.from_pretrained(name, trust_remote_code=trust_remote_code)
-        model = TASKS[task or saved_task(config)].from_pretrained(
-            name, trust_remote_code=trust_remote_code, weights_only=True, dtype=dtype, **_headed(labels)
-        )
+        saved = saved_task(config)
+        model, found = TASKS[task or saved].from_pretrained(
+            name, trust_remote_code=trust_remote_code, weights_only=True, dtype=dtype, output_loading_info=True,
+            **_headed(labels),
+        )  # fmt: skip
     except pickle.UnpicklingError as error:
         raise CannotLoad(
             f"the weights of {name} are a pickle that holds more than tensors, which could run any code; not loaded."
             " Ask for them as safetensors."
         ) from error
-    except (OSError, ValueError, KeyError, SafetensorError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, StrictDataclassError) as error:
         raise CannotLoad(_explained(name, error, trust_remote_code)) from error
+    if task != "base" or saved == "base":  # a bare model made of another drops that one's head, and may have parts more
+        _refuse_random(name, model, found, labels)
+    damaged = [key for key, weight in model.named_parameters() if not bool(weight.isfinite().all())]
+    if damaged:
+        raise CannotLoad(f"{name} holds weights that are no numbers ({damaged[0]}): they are damaged, or too large for"
+                         f" {str(dtype).removeprefix('torch.')}; expected finite ones")  # fmt: skip
     return model.to(device).eval()
 
 
@@ -68,7 +78,7 @@ def load_tokenizer(name: str | Path, *, trust_remote_code: bool = False) -> PreT
     """The tokenizer that was saved beside a model."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, StrictDataclassError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise CannotLoad(f"the tokenizer of {name} could not be loaded ({first}); save it beside the model with"
                          " tokenizer.save_pretrained(folder)") from error  # fmt: skip
@@ -84,6 +94,20 @@ def _headed(labels: Sequence[str]) -> dict[str, Any]:
         return {}
     return {"id2label": dict(enumerate(labels)), "label2id": {label: i for i, label in enumerate(labels)},
             "ignore_mismatched_sizes": True}  # fmt: skip
+
+
+def _refuse_random(name: str | Path, model: PreTrainedModel, found: dict[str, Any], labels: Sequence[str]) -> None:
+    """Refuse weights that were not in the file and were drawn at random; only a new head may begin so."""
+    drawn = [key for key, _ in model.named_parameters() if key in found["missing_keys"]]  # no buffers, nor tied ones
+    drawn += [key for key, _, shape in found["mismatched_keys"] if not labels or shape[0] != len(labels)]
+    if labels and hasattr(model, model.base_model_prefix):
+        drawn = [key for key in drawn if key.startswith(f"{model.base_model_prefix}.") and "pooler" not in key]
+    if drawn:
+        more = f" and {len(drawn) - 3} more" if len(drawn) > 3 else ""
+        raise CannotLoad(
+            f"{name} has no weights for {', '.join(drawn[:3])}{more}, so they would be random; expected a"
+            f" {type(model).__name__} that was saved whole. Train it first, or name the task it was saved for"
+        )
 
 
 def saved_task(config: PreTrainedConfig) -> str:
@@ -102,8 +126,11 @@ def _explained(name: str | Path, error: Exception, trusted: bool) -> str:
     if not trusted and "trust_remote_code" in str(error):
         return (
             f"{name} brings its own Python code, which is not run by default. Read it, and if you trust its authors,"
-            " pass trust_remote_code=True."
+            " pass trust_remote_code=True (--trust-remote-code)."
         )
-    if not Path(name).exists():
-        return f"there is no folder {name}, and no model of that name could be had from the hub: {error}"
-    return f"{name} could not be loaded: {error}"
+    if "ignore_mismatched_sizes" in str(error):
+        return f"{name} could not be loaded: the sizes in its config.json are not those of its weights"
+    said = " ".join(str(error).split())
+    if not there(name):
+        return f"there is no folder {name}, and no model of that name could be had from the hub: {said}"
+    return f"{name} could not be loaded: {said}"

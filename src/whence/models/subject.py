@@ -82,9 +82,14 @@ class Subject:
             digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
         return digest.hexdigest()
 
-    def encode(self, examples: Sequence[Example], numbers: Sequence[int] | None = None) -> Batch:
-        """The examples as one batch; `numbers` says which of the corpus they are."""
-        batch = self.encoder.encode(examples, range(len(examples)) if numbers is None else numbers)
+    def encode(
+        self, examples: Sequence[Example], numbers: Sequence[int] | None = None, *, ahead: bool = False
+    ) -> Batch:
+        """The examples as one batch; `numbers` says which of the corpus they are.
+
+        With `ahead` a language model is asked for what comes after each text, else for each token from those before.
+        """
+        batch = self.encoder.encode(examples, range(len(examples)) if numbers is None else numbers, ahead=ahead)
         return batch.with_inputs(**{name: tensor.to(self.device) for name, tensor in batch.inputs.items()})
 
     def batches(self, examples: Sequence[Example], batch_size: int = 32) -> Iterator[Batch]:

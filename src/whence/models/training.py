@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from torch import Generator
 
 from whence.core.attending import Rule
@@ -19,11 +19,13 @@ from whence.core.errors import BadConfig, BadData
 from whence.core.overrides import random, uniform
 from whence.core.seeds import stream
 from whence.data.catalogue import load as load_corpus
+from whence.data.columns import Columns
 from whence.data.examples import Corpus, Example
 from whence.data.shelf import sha256
 from whence.models.beginnings import REFERENCE, learnable, untrained
 from whence.models.fitting import Recipe, fit
 from whence.models.subject import Subject, load
+from whence.options import usually
 from whence.results.saving import saving, write_json
 
 RECORD = "training.json"  # written last: a folder that has it is finished
@@ -56,13 +58,18 @@ class Training(BaseModel):
         "additive", description=f"{', '.join(REFERENCE)}; or the folder or hub name of a model to fine-tune"
     )
     data: str = Field("reviews", description="corpus with splits train and dev: a name or a table with a split column")
-    data_dir: Path | None = Field(None, description="folder with the native corpora (default: $WHENCE_DATA)")
-    limit: int | None = Field(
+    data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = Field(
+        None, description="folder with the native corpora"
+    )
+    columns: Columns = Field(Columns(), description="names of the table's columns, where they cannot be guessed")
+    limit: Annotated[int | None, usually("all", "INT")] = Field(
         None,
         gt=1,
         description="learn from so many of the examples, the same for all seeds, and a quarter of that in dev",
     )
-    vectors: Path | None = Field(None, description="word vectors to begin with, in GloVe's text format")
+    vectors: Annotated[Path | None, usually("none", "PATH")] = Field(
+        None, description="word vectors to begin with, in GloVe's text format"
+    )
     encoder: Literal["lstm", "cnn", "average"] = Field("lstm", description="what reads the words (additive)")
     attention: Literal["additive", "dot"] = Field("additive", description="how attention scores a word")
     bypass: bool = Field(False, description="pairs: let the second text reach the decoder past the attention")
@@ -102,7 +109,7 @@ class Training(BaseModel):
 
     def identity(self, corpus: Corpus) -> dict[str, Any]:
         """What determines the trained model: the options, and the contents of the corpus."""
-        options = self.model_dump(mode="json", exclude={"data", "data_dir", "vectors"})
+        options = self.model_dump(mode="json", exclude={"data", "data_dir", "columns", "vectors"})
         return {**options, "corpus": corpus.checksum, "vectors": self.vectors and vectors_checksum(self.vectors)}
 
     @property
@@ -122,7 +129,7 @@ def train(training: Training, folder: Path, *, corpus: Corpus | None = None, qui
 
     A run that was cut off goes on from its last finished epoch.
     """
-    corpus = corpus or load_corpus(training.data, data_dir=training.data_dir)
+    corpus = corpus or load_corpus(training.data, data_dir=training.data_dir, columns=training.columns)
     identity = training.identity(corpus)
     if (folder / RECORD).exists():
         _refuse_other(folder, identity)
@@ -133,6 +140,11 @@ def train(training: Training, folder: Path, *, corpus: Corpus | None = None, qui
 
 def _trained(training: Training, folder: Path, corpus: Corpus, identity: dict[str, Any], quiet: bool) -> Subject:
     begun = time.perf_counter()
+    if not {"train", "dev"} <= set(corpus.splits):
+        raise BadData(
+            f"{corpus.name} has the splits {', '.join(corpus.splits)}; training needs train and dev. Give the table a"
+            " column `split` that says train, dev or test in each row"
+        )
     train = drawn(corpus["train"], training.limit)
     dev = drawn(learnable(corpus, "dev"), training.limit and training.limit // 4)
     subject = untrained(training, replace(corpus, splits={**corpus.splits, "train": tuple(train)}))
@@ -148,13 +160,20 @@ def _trained(training: Training, folder: Path, corpus: Corpus, identity: dict[st
     )  # fmt: skip
     subject.model.save_pretrained(folder)
     subject.tokenizer.save_pretrained(folder)
-    record = {"identity": identity, "training": training.model_dump(mode="json"), "dev": progress.scores,
+    vectors = training.vectors and training.vectors.resolve()  # to be found from any folder
+    options = training.model_copy(update={"vectors": vectors}).model_dump(mode="json")
+    record = {"identity": identity, "training": options, "dev": progress.scores,
               "losses": progress.losses, "best": progress.best,
               "seconds": round(time.perf_counter() - begun, 2), "notes": list(corpus.notes)}  # fmt: skip
     write_json(folder / RECORD, record)
     for leftover in (started, folder / "checkpoint.pt", folder / "checkpoint.new"):
         leftover.unlink(missing_ok=True)
     return subject
+
+
+def altered_as(training: Training) -> Mapping[str, Rule] | None:
+    """The rules that a model was trained with, to look at it as it was trained."""
+    return None if training.altered == "none" else _alteration(training, stream(training.seed, "attention after"))
 
 
 def _alteration(training: Training, generator: Generator) -> Mapping[str, Rule]:
@@ -180,17 +199,43 @@ def vectors_checksum(path: Path) -> str:
 
 def recorded(folder: Path) -> Training | None:
     """How the model in a folder was trained, if Whence trained it."""
-    record = folder / RECORD
-    return Training(**json.loads(record.read_text())["training"]) if record.exists() else None
+    try:
+        return Training(**_record(folder)["training"])
+    except (KeyError, TypeError, ValidationError):
+        return None
+
+
+def retrainable(folder: Path, corpus: Corpus) -> tuple[Training | None, str]:
+    """How to train the model in a folder again on this corpus; or None and why not, if Whence trained it."""
+    training = recorded(folder)
+    if training is None:
+        return None, ""
+    if not {"train", "dev"} <= set(corpus.splits):
+        return None, f"{corpus.name} has no splits train and dev"
+    if _record(folder)["identity"]["corpus"] != corpus.checksum:
+        return None, f"the model was trained on other examples than those of {corpus.name}"
+    if training.vectors is not None and not training.vectors.is_file():
+        return None, f"the word vectors that it began with are not there any more ({training.vectors})"
+    return training, ""
 
 
 def training_seconds(folder: Path) -> float:
     """How long the training of the model in a folder took (its last part, if it was cut off)."""
-    return float(json.loads((folder / RECORD).read_text())["seconds"])
+    return float(_record(folder)["seconds"])
+
+
+def _record(folder: Path, name: str = RECORD) -> dict[str, Any]:
+    """What was recorded of a training; nothing, if the file is somebody else's."""
+    try:
+        record = json.loads((folder / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    ours = isinstance(record, dict) and isinstance(record.get("identity"), dict)
+    return record if ours else {}
 
 
 def _refuse_other(folder: Path, identity: dict[str, Any], name: str = RECORD) -> None:
-    there = json.loads((folder / name).read_text())["identity"]
+    there = _record(folder, name).get("identity", {})
     differing = sorted(key for key in identity if there.get(key) != identity[key])
     if differing:
         raise BadConfig(

@@ -11,7 +11,7 @@ from whence.results.errors import CannotSave
 
 
 @contextmanager
-def saving(place: Path) -> Iterator[None]:
+def saving(place: Path, option: str = "--out") -> Iterator[None]:
     """Whatever goes wrong with the disk inside is told in a sentence."""
     try:
         yield
@@ -23,7 +23,7 @@ def saving(place: Path) -> Iterator[None]:
             raise
         raise CannotSave(
             f"could not write in {place}: {reason}. What was finished before is safe. Make room or allow writing, or"
-            " name another folder with --out, and run again"
+            f" name another folder with {option}, and run again"
         ) from error
 
 

@@ -11,6 +11,7 @@ QUESTIONS = {
     5: "Is it exclusive?",
     6: "Is it plausible?",
 }
+FEWEST = 20  # examples that a verdict needs: of fewer, an interval says too little
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,12 @@ class Effect:
     smallest: float
     n: int  # examples
     seeds: int = 1
+
+    @property
+    def too_few(self) -> str:
+        """A sentence, if there are too few examples to decide anything."""
+        there = "There is 1 example" if self.n == 1 else f"There are {self.n} examples"
+        return f"{there}, too few to decide anything; a verdict needs {FEWEST}." if self.n < FEWEST else ""
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,8 @@ def _prove(model: PreTrainedModel, inputs: Inputs, log: list[Attended]) -> None:
     with attending(model) as tape:
         watched = run(model, inputs)
     name = type(model).__name__
+    if any(bool(output.isnan().any()) for output in native):
+        raise CannotAdopt(f"{name} answers NaN, whoever looks: look at its weights, or take another dtype (--dtype)")
     tolerance = TOLERANCE.get(native[0].dtype, HALF_TOLERANCE)
     off = difference(watched, native)
     if not off <= tolerance:
