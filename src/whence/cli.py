@@ -20,7 +20,7 @@ COMMANDS = {
     "reproduce": "a paper's tables and figures, the published numbers beside ours",
     "train": "train a reference model on a corpus",
     "data": "list, get or show corpora",
-    "list": "the experiments, explainers and corpora there are",
+    "list": "the experiments, explainers, corpora and studies there are",
     "report": "write an audit's report again from its saved tables",
 }
 

@@ -1,4 +1,4 @@
-"""`whence list`: the experiments, explainers and corpora there are."""
+"""`whence list`: the experiments, explainers, corpora and studies there are."""
 
 import json
 from dataclasses import dataclass, field
@@ -8,19 +8,21 @@ from whence.commands._shared import HERE, Output, parsed
 
 
 def command(arguments: list[str]) -> int:
-    """`whence list`: experiments, explainers, corpora."""
+    """`whence list`: experiments, explainers, corpora, studies."""
     from whence import experiments, explainers
     from whence.data.catalogue import CORPORA
+    from whence.reproducing import study
 
     @dataclass(frozen=True)
     class Options:
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
-    options = parsed(Options, "list", arguments, "The experiments, explainers and corpora there are.")
+    options = parsed(Options, "list", arguments, "The experiments, explainers, corpora and studies there are.")
     there = {
         "experiments": {name: experiments.about(name) for name in experiments.names()},
         "explainers": {name: explainers.about(name) for name in explainers.names()},
         "corpora": {name: entry.about for name, entry in CORPORA.items()},
+        "studies": {name: study.read(name).title for name in study.names()},
     }
     if options.output.json:
         print(json.dumps(there, ensure_ascii=False, indent=1))
