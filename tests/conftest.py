@@ -50,3 +50,22 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.line(f"{len(held)} laws held, {len(families)} families in all")
         for law, names in sorted(held.items()):
             terminalreporter.line(f"  {len(names):3d} families: {law.replace('_', ' ')}")
+
+
+@pytest.fixture(scope="session")
+def stories():
+    """Stories of which one sentence answers the question."""
+    from whence.data import catalogue
+
+    return catalogue.load("stories")
+
+
+@pytest.fixture(scope="session")
+def story_reader(stories, tmp_path_factory):
+    """A small model that has learned to answer the questions, through attention alone; trained once a process."""
+    from whence.models.training import Training, train
+
+    training = Training(
+        data="stories", attention="dot", embedding_size=32, hidden_size=32, learning_rate=1e-2, epochs=10
+    )
+    return train(training, tmp_path_factory.mktemp("trained") / "stories", corpus=stories, quiet=True)
