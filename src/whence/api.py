@@ -44,7 +44,7 @@ class Audit:
 
 
 def audit(
-    model: str | Path | None = None, data: str | Path | None = None, *, quiet: bool = True, **options: Any
+    model: Subject | str | Path | None = None, data: str | Path | None = None, *, quiet: bool = True, **options: Any
 ) -> Audit:
     """Audit a model on a corpus or table; without either, the embedded ones. `options` are those of `whence audit`."""
     if isinstance(model, Subject):

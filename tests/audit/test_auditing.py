@@ -196,6 +196,8 @@ def test_the_ablation_decides_and_the_permutation_stands_beside_it():
     assert "hardly moves" in both[1].sentence
     assert verdicts([Result("permutation", still, {})])[1].answer == "no"
     assert verdicts([]) == {}
+    few = verdicts([Result("permutation", still[:2], {}), Result("ablation", lost[:2], {})])[1]
+    assert (few.answer, few.sentence.count("too few")) == ("undecided", 1)
 
 
 def test_from_python(tmp_path):

@@ -64,7 +64,7 @@ def test_all_layers_are_shuffled_once_for_both_directions(monkeypatch):
         (place and place.sites, specials, draws)) or np.zeros(3))  # fmt: skip
     layers.run(config(draws=7), some)
     first, last = some.subject.sites
-    assert asked == [(None, True, 1), ((first,), False, 7), ((first, last), False, 7), ((last,), False, 7)]
+    assert asked == [(None, False, 1), ((first,), False, 7), ((first, last), False, 7), ((last,), False, 7)]
 
 
 def made(by_depth: dict[str, list[float]], n: int = 60, labels: str = "ab") -> pd.DataFrame:

@@ -175,7 +175,7 @@ def test_trained_again_from_seeds(tmp_path, monkeypatch):
 
 
 def test_experiments_are_found_by_name():
-    assert names() == ("ablation", "permutation")
+    assert {"ablation", "permutation"} <= set(names())
     assert about("permutation") == "Does shuffling attention move the prediction?"
     with pytest.raises(BadConfig, match=r"no experiment 'ablate' \(did you mean ablation\?\); there are: abl"):
         experiment("ablate")

@@ -108,11 +108,14 @@ def test_shades_by_hand():
     assert blend(0.0) == (255, 255, 255)
 
 
-@pytest.mark.parametrize("scores", [[0.0, 0.0], [math.nan, math.inf]])
-def test_no_shade_where_there_is_no_scale(scores):
+@pytest.mark.parametrize(
+    ("scores", "scale"),
+    [([0.0, 0.0], "all scores are zero"), ([math.nan, math.inf], "none of the scores is a number")],
+)
+def test_no_shade_where_there_is_no_scale(scores, scale):
     (line,) = lines(["a", "b"], scores)
     assert line.shades == [0.0, 0.0]
-    assert line.scale == "all scores are zero"
+    assert line.scale == scale
     for show in (as_html, as_latex, as_svg, as_text):
         assert show(["a", "b"], scores)
 

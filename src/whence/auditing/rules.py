@@ -44,4 +44,4 @@ def together(said: list[Verdict]) -> str:
         elif (first.answer, other.answer) == ("yes", "no"):
             sentences.append("Yet it hardly matters which words get the weight.")
         sentences.append(other.sentence)
-    return " ".join(sentences)
+    return " ".join(dict.fromkeys(sentences))
