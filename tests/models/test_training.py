@@ -100,8 +100,8 @@ def labelled(*labels):
         ({"train": labelled("a", "a"), "dev": labelled("b")}, ("a", "b"), r"has one class only \(a\)"),
         ({"train": labelled("a", None), "dev": labelled("b")}, ("a", "b"), "examples without a label in train"),
         ({"train": labelled("a", "b"), "dev": labelled("b", None)}, ("a", "b"), "examples without a label in dev"),
-        ({"train": labelled("a", "b")}, ("a", "b"), "has no split 'dev'; it has: train"),
-        ({"dev": labelled("a", "b")}, ("a", "b"), "has no split 'train'"),
+        ({"train": labelled("a", "b")}, ("a", "b"), "has the splits train; training needs train and dev"),
+        ({"dev": labelled("a", "b")}, ("a", "b"), "has the splits dev; training needs train and dev"),
     ],
 )
 def test_a_corpus_that_cannot_be_learned_from_leaves_nothing_behind(splits, labels, complaint, tmp_path):
