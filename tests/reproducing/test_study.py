@@ -92,3 +92,18 @@ def test_a_study_that_is_not_there_and_a_table_that_is_not_in_it():
         read("across-task")
     with pytest.raises(BadConfig, match="has no 'Table 9'; there are: Table 1, Table 2, Table 3"):
         read("across-tasks").refuse_unknown("Table 9")
+
+
+def test_what_is_wanted_by_table_figure_and_case():
+    study = read("across-tasks")
+
+    def names(only):
+        return [(case.name, [what.name for what in wanted]) for case, wanted in study.wanted("full", only)]
+
+    assert {case for case, _ in names("table 3")} == {"Multi30k, Bahdanau", "Multi30k, Luong"}
+    assert all(wanted == [case] for case, wanted in names("Table 3"))
+    assert names("SST, Bahdanau") == [("SST, Bahdanau", ["SST, Bahdanau", "Figure 2", "Figure 3", "Proposition 4.1"])]
+    assert ("SST, fine-tuned", ["Figure 4"]) in names("Figure 4")
+    everything = dict(names(None))
+    assert everything["SST, Bahdanau"] == ["SST, Bahdanau", "Figure 2", "Figure 3", "Proposition 4.1"]
+    assert "Yelp, Bahdanau" not in everything

@@ -86,19 +86,13 @@ def performed(name: str, ready: Ready, options: dict[str, Any], way: Way) -> Res
 
 def conducted(study: Study, only: str | None, way: Way, say: Say) -> Iterator[tuple[Case | Picture, Case, Result]]:
     """Everything that is asked for, one after another: what it is for, on which case, and its result."""
-    figures = study.figures(way.scale, only)
-    wanted = study.cases(way.scale, only)
-    needed = [case for figure in figures for case in study.cases(way.scale) if case.name in figure.cases]
-    for case in {case.name: case for case in (*wanted, *needed)}.values():
+    for case, wanted in study.wanted(way.scale, only):
         ready = prepared(case, way)
-        if ready is None:
-            continue
-        of_case: list[Case | Picture] = [case] if case in wanted and ready.run.seeds else []
-        for what in (*of_case, *(figure for figure in figures if case.name in figure.cases)):
+        for what in wanted if ready is not None else ():
             name = what.experiment if isinstance(what, Picture) else "ablation"
-            say(f"{what.name}: {name}" if what is case else f"{what.name}, {case.name}: {name}")
-            options = getattr(what, way.scale) if isinstance(what, Picture) else _of_ablation(ready.run)
-            result = performed(name, ready, options, way)
+            options = getattr(what, way.scale) if isinstance(what, Picture) else _of_ablation(getattr(case, way.scale))
+            say(f"{what.name if isinstance(what, Picture) else case.table}, {case.name}: {name}")
+            result = None if ready is None else performed(name, ready, options, way)
             if result is not None:
                 yield what, case, result
 

@@ -94,18 +94,20 @@ class Study(Part):
     figure: tuple[Picture, ...] = ()
     remark: tuple[Remark, ...] = ()
 
-    def cases(self, scale: Scale, only: str | None = None) -> list[Case]:
-        """The cases that are run at a scale, of one table or figure if that is asked for."""
-        return [case for case in self.case if getattr(case, scale) is not None and _meant(case, only)]
+    def wanted(self, scale: Scale, only: str | None = None) -> list[tuple[Case, list[Case | Picture]]]:
+        """What is run at a scale: each case with what it is run for, its table and the figures it stands in.
 
-    def figures(self, scale: Scale, only: str | None = None) -> list[Picture]:
-        """The figures whose cases are run at a scale."""
-        there = {case.name for case in self.cases(scale)}
-        return [f for f in self.figure if there & set(f.cases) and (only is None or only.lower() == f.name.lower())]
-
-    def find(self, name: str) -> Case:
-        """The case of that name."""
-        return next(case for case in self.case if case.name == name)
+        `only` names a table, a figure, or a case, of which its figures are wanted too.
+        """
+        found = []
+        for case in self.case:
+            run: Run | None = getattr(case, scale)
+            figures = [figure for figure in self.figure if case.name in figure.cases]
+            of_case: list[Case | Picture] = [case] if run is not None and run.seeds and _meant(case, only) else []
+            of_case += [figure for figure in figures if only is None or only.lower() in _names(figure, case)]
+            if run is not None and of_case:
+                found.append((case, of_case))
+        return found
 
     def refuse_unknown(self, only: str) -> None:
         """`only` must be a table, a figure or a case."""
@@ -119,6 +121,10 @@ class Study(Part):
 
 def _meant(case: Case, only: str | None) -> bool:
     return only is None or only.lower() in (case.table.lower(), case.name.lower())
+
+
+def _names(figure: Picture, case: Case) -> tuple[str, str]:
+    return figure.name.lower(), case.name.lower()
 
 
 def folder() -> Path:
