@@ -60,6 +60,13 @@ def test_status(published, scale, status):
     assert stated(published, Interval(70.0, 67.0, 73.0), scale) == status
 
 
+def test_a_wide_interval_agrees_with_nothing_and_a_published_spread_counts():
+    assert stated(90.0, Interval(70.0, 50.0, 100.0), "full") == "undecided"
+    assert stated(71.0, Interval(70.0, 50.0, 100.0), "full") == "reproduced"
+    assert stated(74.0, Interval(70.0, 69.0, 71.0), "full", sd=4.3) == "reproduced"
+    assert stated(74.0, Interval(70.0, 69.0, 71.0), "full", sd=0.5) == "differs"
+
+
 def test_what_was_not_run_says_what_it_needs():
     lines = lines_of(case(published=PUBLISHED), None, "full")
     assert len(lines) == 6

@@ -16,12 +16,13 @@ from whence.reproducing.study import Case, Published, Scale, Study
 
 SOME = 1e-9  # points: of nothing, nothing is lost
 WITHIN = 2.0  # points: what is nearer counts as the same
+WIDE = 10.0  # points: an interval that is wider holds too much to agree with anything
 ALTERATIONS = [("uniform", "train+infer"), ("uniform", "infer"), ("random", "train+infer"), ("random", "infer"),
                ("permuted", "infer")]  # fmt: skip
 RULE = (
-    f"*Reproduced*: the published value lies within our 95 % interval, or within {WITHIN:g} points (or its own"
-    " spread) of ours."
-    " *Differs*: it does not; what is known of the cause stands beside it."
+    f"*Reproduced*: the published value lies within {WITHIN:g} points (or its own spread) of ours, or within our 95 %"
+    f" interval, if that is no wider than {WIDE:g} points; in a wider one it is *undecided* (seeds disagree). *Differs*:"
+    " it does not; what is known of the cause stands beside it."
 )
 
 
@@ -67,7 +68,7 @@ def lines_of(case: Case, table: pd.DataFrame | None, scale: Scale) -> list[Line]
         lines.append(Line(
             **said, quantity=name.replace("base", unit), published=value, sd=sd, ours=ours.mean, low=ours.low,
             high=ours.high, n=table["example"].nunique(), seeds=table["seed"].nunique(), status=status,
-            why=case.why if status in ("differs", "control") else "",
+            why=case.why if status in ("differs", "undecided", "control") else "",
         ))  # fmt: skip
     return lines
 
@@ -94,8 +95,11 @@ def stated(published: float | None, ours: Interval, scale: Scale, sd: float | No
         return "control"
     if scale == "quick":
         return "other data"
-    near = abs(published - ours.mean) <= max(WITHIN, sd or 0.0)
-    return "reproduced" if near or ours.low <= published <= ours.high else "differs"
+    if abs(published - ours.mean) <= max(WITHIN, sd or 0.0):
+        return "reproduced"
+    if not ours.low <= published <= ours.high:
+        return "differs"
+    return "reproduced" if ours.high - ours.low <= WIDE else "undecided"
 
 
 def relative_falls(tables: Mapping[str, Sequence[pd.DataFrame]], variant: str = "uniform") -> dict[str, Interval]:
