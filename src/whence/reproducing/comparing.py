@@ -21,8 +21,8 @@ ALTERATIONS = [("uniform", "train+infer"), ("uniform", "infer"), ("random", "tra
                ("permuted", "infer")]  # fmt: skip
 RULE = (
     f"*Reproduced*: the published value lies within {WITHIN:g} points (or its own spread) of ours, or within our 95 %"
-    f" interval, if that is no wider than {WIDE:g} points; in a wider one it is *undecided* (seeds disagree). *Differs*:"
-    " it does not; what is known of the cause stands beside it."
+    f" interval, if that is no wider than {WIDE:g} points; within a wider one it is *undecided*: the seeds disagree."
+    " *Differs*: it does not; what is known of the cause stands beside it."
 )
 
 
