@@ -75,7 +75,7 @@ def test_lists(capsys):
     for name in ("ablation", "permutation", "raw_attention", "leave_one_out", "reviews", "sst"):
         assert name in said.out
     there = json.loads(whence(capsys, "list", "--json").out)
-    assert set(there) == {"experiments", "explainers", "corpora"}
+    assert set(there) == {"experiments", "explainers", "corpora", "studies"}
     assert there["experiments"]["permutation"] == "Does shuffling attention move the prediction?"
 
 

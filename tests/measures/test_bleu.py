@@ -59,7 +59,7 @@ def test_resampling_is_that_of_the_mean_where_the_measure_is_a_mean():
 
 def test_resampled_before_and_after_are_of_the_same_examples():
     counts = np.stack([np.arange(50.0), np.ones(50)], -1)[None]
-    before, after = resampled(lambda c: c[..., 0] / c[..., 1], counts, [*counts, 3.0, 0.0]).T
+    before, after = resampled(lambda c: c[..., 0] / c[..., 1], counts, counts + np.array([3.0, 0.0])).T
     np.testing.assert_allclose(after - before, 3.0)
     assert before.std() > 1
 
