@@ -1,6 +1,5 @@
 """How well examples were answered: right answers, or of texts that were written freely the counts of BLEU."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +8,8 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from whence.measures.bleu import bleu
+from whence.measures.bootstrap import Measure
 from whence.results.verdict import Effect
-
-Measure = Callable[[Float[ndarray, "*corpora count"]], Float[ndarray, "*corpora"]]
 
 
 @dataclass(frozen=True, eq=False)

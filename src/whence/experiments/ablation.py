@@ -15,10 +15,10 @@ from pydantic import Field
 
 from whence.core.errors import BadConfig
 from whence.experiments._config import Altering
-from whence.experiments._marks import Marks, Measure, loses, measured, summed, undecidable
+from whence.experiments._marks import Marks, loses, measured, summed, undecidable
 from whence.experiments._places import Grain, alteration, at_a_time, places
 from whence.figures.intervals import intervals
-from whence.measures.bootstrap import paired_bootstrap_of
+from whence.measures.bootstrap import Measure, paired_bootstrap_of
 from whence.results.columns import Column, Columns
 from whence.results.verdict import Effect, Verdict
 

@@ -39,7 +39,8 @@ def paired_bootstrap(
     return Interval(float(differences.mean()), float(low), float(high), level)
 
 
-Measure = Callable[[Float[ndarray, "seed count"]], Float[ndarray, " seed"]]
+Measure = Callable[[Float[ndarray, "*corpora count"]], Float[ndarray, "*corpora"]]
+AT_ONCE = 2**22  # how often each example is drawn, held at a time
 
 
 def resampled(
@@ -58,13 +59,18 @@ def resampled(
     if base.shape != altered.shape or base.size == 0:
         raise ValueError(f"expected counts [seed example count] of one shape, came {base.shape} and {altered.shape}")
     n_seed, n_example, _ = base.shape
-    generator = np.random.default_rng(seed)
-    found = np.empty((draws, 2))
-    for draw in range(draws):
-        seeds = generator.integers(n_seed, size=n_seed)
-        often = np.bincount(generator.integers(n_example, size=n_example), minlength=n_example).astype(float)
-        found[draw] = [measure(often @ counts[seeds]).mean() for counts in (base, altered)]
-    return found
+    generator, chunk = np.random.default_rng(seed), max(1, AT_ONCE // n_example)
+    found = []
+    for done in range(0, draws, chunk):
+        size = min(chunk, draws - done)
+        often = generator.multinomial(n_example, np.full(n_example, 1 / n_example), size).astype(
+            float
+        )  # [draw example]
+        seeds = generator.integers(n_seed, size=(size, n_seed))
+        sums = (np.tensordot(often, counts, axes=(1, 1)) for counts in (base, altered))  # [draw seed count]
+        drawn = (np.take_along_axis(of_all, seeds[..., None], axis=1) for of_all in sums)
+        found.append(np.stack([measure(of_drawn).mean(-1) for of_drawn in drawn], -1))  # [draw 2]
+    return np.concatenate(found)
 
 
 def interval(mean: float, draws: Float[ndarray, " draw"], level: float = 0.95) -> Interval:
