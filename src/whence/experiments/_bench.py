@@ -184,29 +184,35 @@ class Bench:
             yield -1, self
             return
         wanted = [(seed, how) for seed in range(seeds) for how in ("none", *altered)]
-        again = [self._again(seed, how, sites) for seed, how in wanted if not self._is_own(seed, how)]
+        again = [self._again(seed, how, sites) for seed, how in wanted if not self._is_own(seed, how, sites)]
         train_all(again, quiet=self.quiet)
         for seed in range(seeds):
             yield seed, self.retrained(seed, "none")
 
     def retrained(self, seed: int, altered: str, sites: tuple[str, ...] = ("*",)) -> "Bench":
         """The same bench with a model trained again, from another seed, perhaps with altered attention."""
-        if self._is_own(seed, altered):
+        if self._is_own(seed, altered, sites):
             return self
         training, folder, corpus = self._again(seed, altered, sites)
         subject = train(training, folder, corpus=corpus, quiet=self.quiet)
         return replace(self, subject=subject, training=training, encoded=[])
 
-    def _is_own(self, seed: int, altered: str) -> bool:
-        return self.training is not None and (seed, altered) == (self.training.seed, self.training.altered)
+    def _is_own(self, seed: int, altered: str, sites: tuple[str, ...]) -> bool:
+        """Whether the model at hand is the one that is wanted; no model is, if it is not known how it was trained."""
+        return self.training is not None and self.training == self._trained_as(seed, altered, sites)
+
+    def _trained_as(self, seed: int, altered: str, sites: tuple[str, ...]) -> Training | None:
+        """How this bench's model would be trained from another seed, with attention altered at some sites or not."""
+        where = ("*",) if altered == "none" else sites
+        changed = {"seed": seed, "altered": altered, "altered_sites": where}
+        return self.training and self.training.model_copy(update=changed)
 
     def _again(self, seed: int, altered: str, sites: tuple[str, ...]) -> tuple[Training, Path, Corpus]:
-        if self.training is None or self.corpus is None or self.workshop is None:
+        training = self._trained_as(seed, altered, sites)
+        if training is None or self.corpus is None or self.workshop is None:
             raise BadConfig(
                 f"{self.subject.name} cannot be trained again: that needs a model that `whence train` made, its corpus"
                 " with the splits train and dev, and a folder for results; or leave retrain at 0"
             )
-        where = ("*",) if altered == "none" else sites
-        training = self.training.model_copy(update={"seed": seed, "altered": altered, "altered_sites": where})
         name = f"{self.corpus.name.replace(':', '-')}-{training.key(self.corpus)}-{training.alteration}-seed{seed}"
         return training, self.workshop / name, self.corpus

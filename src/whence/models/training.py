@@ -30,8 +30,6 @@ from whence.results.saving import saving, write_json
 
 RECORD = "training.json"  # written last: a folder that has it is finished
 ALTERED: dict[str, Callable[[Generator], Rule]] = {"uniform": lambda _: uniform, "random": random}
-
-
 OF_ONE_RUN = ("seed", "altered", "altered_sites")  # trainings that differ in these alone are set beside one another
 FINE_TUNED = "fine-tuned"
 PRESETS: dict[str, dict[str, Any]] = {
