@@ -15,11 +15,11 @@ import torch
 from huggingface_hub.dataclasses import strict
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
+from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from whence.core.site import AttentionSite
-from whence.models.encoders import ENCODERS, LSTMEncoder, real_tokens, specials, to_the_front, whole
+from whence.models.encoders import ENCODERS, LSTMEncoder, PlainModel, real_tokens, specials, to_the_front, whole
 
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
@@ -104,7 +104,7 @@ class Decoder(nn.Module):
         return self.classify(torch.tanh(self.of_context(context) + asked))
 
 
-class AdditiveForSequenceClassification(PreTrainedModel):
+class AdditiveForSequenceClassification(PlainModel):
     """Encoder, one attention over the tokens, and a linear read-out. Its site is `attention`, [batch 1 1 token].
 
     A pair is one sequence, the first text before the second; `token_type_ids` is 1 for the tokens of the second.
@@ -173,20 +173,6 @@ class AdditiveForSequenceClassification(PreTrainedModel):
             _, (last, _) = self.question.read(*second, start=state)
             return hidden, whole(last)
         return self.encoder(x, text)[0], self.question(*second)[1]
-
-    def get_input_embeddings(self) -> nn.Module:
-        """The word vectors."""
-        return self.embeddings
-
-    def set_input_embeddings(self, value: nn.Module) -> None:
-        """Other word vectors."""
-        self.embeddings = value  # type: ignore[assignment]
-
-    @torch.no_grad()
-    def _init_weights(self, module: nn.Module) -> None:
-        reset = getattr(module, "reset_parameters", None)
-        if reset is not None:  # torch's own beginnings, as in the authors' code
-            reset()
 
 
 AutoConfig.register(AdditiveConfig.model_type, AdditiveConfig)

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
-from transformers import PreTrainedConfig
+from transformers import PreTrainedConfig, PreTrainedModel
 
 Hidden = Float[Tensor, "batch token width"]
 Vectors = Float[Tensor, "batch token embedding"]
@@ -42,6 +42,18 @@ def to_the_front(
     """The tokens that a mask picks, moved to the front of each row, in their order."""
     order = (~mask).to(torch.uint8).argsort(dim=1, stable=True)[:, : int(mask.sum(1).max())]  # [batch picked]
     return x.gather(1, order[..., None].expand(-1, -1, x.shape[-1])), mask.gather(1, order)
+
+
+class PlainModel(PreTrainedModel):
+    """A model with word vectors called `embeddings`, whose layers begin as torch makes them (the authors' way)."""
+
+    _input_embed_layer = "embeddings"
+
+    @torch.no_grad()
+    def _init_weights(self, module: nn.Module) -> None:
+        reset = getattr(module, "reset_parameters", None)
+        if reset is not None:
+            reset()
 
 
 class LSTMEncoder(nn.Module):

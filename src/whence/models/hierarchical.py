@@ -16,12 +16,12 @@ import torch.nn.functional as F
 from huggingface_hub.dataclasses import strict
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
+from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from whence.core.site import AttentionSite
 from whence.core.tape import Tape
-from whence.models.encoders import GRUEncoder, Tokens, real_tokens, specials
+from whence.models.encoders import GRUEncoder, PlainModel, Tokens, real_tokens, specials
 
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
@@ -107,7 +107,7 @@ class Level(nn.Module):
         return hidden, self.context(torch.tanh(self.project(hidden))).squeeze(-1)
 
 
-class HierarchicalForSequenceClassification(PreTrainedModel):
+class HierarchicalForSequenceClassification(PlainModel):
     """Two levels of GRU and attention, and a linear read-out.
 
     Its sites are `word_attention` [batch 1 sentence word] and `sentence_attention` [batch 1 1 sentence]. A sentence
@@ -175,20 +175,6 @@ class HierarchicalForSequenceClassification(PreTrainedModel):
         end_ids = torch.tensor(self.config.sentence_end_ids, dtype=input_ids.dtype, device=input_ids.device)
         layout = cut_into_sentences(torch.isin(input_ids, end_ids) & tokens, tokens, special)
         return layout, tokens, tokens if self.config.attend_specials else tokens & ~special
-
-    def get_input_embeddings(self) -> nn.Module:
-        """The word vectors."""
-        return self.embeddings
-
-    def set_input_embeddings(self, value: nn.Module) -> None:
-        """Other word vectors."""
-        self.embeddings = value  # type: ignore[assignment]
-
-    @torch.no_grad()
-    def _init_weights(self, module: nn.Module) -> None:
-        reset = getattr(module, "reset_parameters", None)
-        if reset is not None:
-            reset()
 
 
 AutoConfig.register(HierarchicalConfig.model_type, HierarchicalConfig)

@@ -23,11 +23,11 @@ import torch.nn.functional as F
 from huggingface_hub.dataclasses import strict
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModelForSeq2SeqLM, GenerationMixin, PreTrainedConfig, PreTrainedModel
+from transformers import AutoConfig, AutoModelForSeq2SeqLM, GenerationMixin, PreTrainedConfig
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
 
 from whence.core.site import AttentionSite
-from whence.models.encoders import LSTMEncoder, State, padded_at_the_end
+from whence.models.encoders import LSTMEncoder, PlainModel, State, padded_at_the_end
 from whence.models.transformer import shifted, tokens
 
 Source = Float[Tensor, "batch source width"]
@@ -162,7 +162,7 @@ class DotDecoder(Decoder):
 DECODERS: dict[str, type[AdditiveDecoder] | type[DotDecoder]] = {"additive": AdditiveDecoder, "dot": DotDecoder}
 
 
-class RecurrentForConditionalGeneration(PreTrainedModel, GenerationMixin):
+class RecurrentForConditionalGeneration(PlainModel, GenerationMixin):
     """Encoder, decoder and one attention, the site `attention`. Generation keeps the decoder's state between steps."""
 
     config_class = RecurrentConfig
@@ -235,12 +235,6 @@ class RecurrentForConditionalGeneration(PreTrainedModel, GenerationMixin):
     def resize_token_embeddings(self, *args: Any, **kwargs: Any) -> nn.Embedding:
         """Not offered: source and target have word vectors of their own."""
         raise NotImplementedError("make a new model with another vocab_size; source and target words are separate here")
-
-    @torch.no_grad()
-    def _init_weights(self, module: nn.Module) -> None:
-        reset = getattr(module, "reset_parameters", None)
-        if reset is not None:
-            reset()
 
 
 AutoConfig.register(RecurrentConfig.model_type, RecurrentConfig)
