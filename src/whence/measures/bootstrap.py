@@ -18,77 +18,58 @@ class Interval:
     level: float = 0.95
 
 
+Measure = Callable[[Float[ndarray, "*corpora count"]], Float[ndarray, "*corpora"]]
+Counts = Float[ndarray, "seed example count"]  # what a measure is made of, once summed over a corpus
+AT_ONCE = 2**22  # how often each example is drawn, held at a time: draws × examples may be too many
+
+
 def paired_bootstrap(
     differences: Float[ndarray, "seed example"], *, draws: int = 2000, level: float = 0.95, seed: int = 0
 ) -> Interval:
-    """Percentile bootstrap of the mean of paired differences (altered − base, of the same example and seed).
-
-    Each draw takes seeds with replacement, and examples with replacement, the same examples for all the seeds drawn
-    (both are samples, and the seeds share the examples). With one seed this is the plain paired bootstrap over examples
-    (Efron & Tibshirani 1993, §13.3), and says nothing about other seeds.
-    """
+    """Percentile bootstrap of the mean of paired differences (altered − base, of the same example and seed)."""
     if differences.size == 0 or not np.isfinite(differences).all():
         raise ValueError(f"expected finite differences [seed example], came {differences.shape} with NaN or nothing")
-    n_seed, n_example = differences.shape
-    generator = np.random.default_rng(seed)
-    means = np.empty(draws)
-    for draw in range(draws):  # one at a time: draws × examples would not fit for a large corpus
-        of_seeds = differences[generator.integers(n_seed, size=n_seed)].mean(0)
-        means[draw] = of_seeds[generator.integers(n_example, size=n_example)].mean()
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(differences.mean()), float(low), float(high), level)
+    counts = np.stack([differences, np.ones_like(differences)], -1)
+    drawn = resampled(lambda sums: sums[..., 0] / sums[..., 1], counts, draws=draws, seed=seed)
+    return interval(float(differences.mean()), drawn[:, 0], level)
 
 
-Measure = Callable[[Float[ndarray, "*corpora count"]], Float[ndarray, "*corpora"]]
-AT_ONCE = 2**22  # how often each example is drawn, held at a time
+def paired_bootstrap_of(
+    measure: Measure, base: Counts, altered: Counts, *, draws: int = 2000, level: float = 0.95, seed: int = 0
+) -> Interval:
+    """Percentile bootstrap of a corpus measure lost: measure(Σ base) − measure(Σ altered), mean over the seeds.
 
-
-def resampled(
-    measure: Measure,
-    base: Float[ndarray, "seed example count"],
-    altered: Float[ndarray, "seed example count"],
-    *,
-    draws: int = 2000,
-    seed: int = 0,
-) -> Float[ndarray, "draw 2"]:
-    """A corpus measure before and after, mean over the seeds, for resampled examples and seeds.
-
-    For measures that are made of sums over examples without being their mean (BLEU; Koehn 2004). The draws are as in
-    `paired_bootstrap`: examples the same for both sides and for all seeds, seeds with replacement.
+    For measures that are made of sums over examples without being their mean (BLEU; Koehn 2004).
     """
-    if base.shape != altered.shape or base.size == 0:
-        raise ValueError(f"expected counts [seed example count] of one shape, came {base.shape} and {altered.shape}")
-    n_seed, n_example, _ = base.shape
+    before, after = resampled(measure, base, altered, draws=draws, seed=seed).T
+    mean = (measure(base.sum(1)) - measure(altered.sum(1))).mean()
+    return interval(float(mean), before - after, level)
+
+
+def resampled(measure: Measure, *sides: Counts, draws: int = 2000, seed: int = 0) -> Float[ndarray, "draw side"]:
+    """A corpus measure of each side, mean over the seeds, for resampled examples and seeds.
+
+    Each draw takes seeds with replacement, and examples with replacement, the same examples for all sides and for all
+    the seeds drawn (both are samples, and the seeds share the examples). With one seed this is the plain paired
+    bootstrap over examples (Efron & Tibshirani 1993, §13.3), and says nothing about other seeds.
+    """
+    shapes = {side.shape for side in sides}
+    if len(shapes) != 1 or sides[0].size == 0:
+        raise ValueError(f"expected counts [seed example count] of one shape, came {sorted(shapes)}")
+    n_seed, n_example, _ = sides[0].shape
     generator, chunk = np.random.default_rng(seed), max(1, AT_ONCE // n_example)
+    alike = np.full(n_example, 1 / n_example)
     found = []
     for done in range(0, draws, chunk):
         size = min(chunk, draws - done)
-        often = generator.multinomial(n_example, np.full(n_example, 1 / n_example), size).astype(
-            float
-        )  # [draw example]
-        seeds = generator.integers(n_seed, size=(size, n_seed))
-        sums = (np.tensordot(often, counts, axes=(1, 1)) for counts in (base, altered))  # [draw seed count]
-        drawn = (np.take_along_axis(of_all, seeds[..., None], axis=1) for of_all in sums)
-        found.append(np.stack([measure(of_drawn).mean(-1) for of_drawn in drawn], -1))  # [draw 2]
-    return np.concatenate(found)
+        often = generator.multinomial(n_example, alike, size).astype(float)  # [draw example]
+        seeds = generator.integers(n_seed, size=(size, n_seed, 1))
+        sums = (np.tensordot(often, side, axes=(1, 1)) for side in sides)  # [draw seed count]
+        found.append([measure(np.take_along_axis(of_all, seeds, axis=1)).mean(-1) for of_all in sums])  # [side draw]
+    return np.concatenate(found, axis=1).T
 
 
 def interval(mean: float, draws: Float[ndarray, " draw"], level: float = 0.95) -> Interval:
     """A mean with the middle `level` of its resampled values."""
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(mean), float(low), float(high), level)
-
-
-def paired_bootstrap_of(
-    measure: Measure,
-    base: Float[ndarray, "seed example count"],
-    altered: Float[ndarray, "seed example count"],
-    *,
-    draws: int = 2000,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Interval:
-    """Percentile bootstrap of a corpus measure lost: measure(Σ base) − measure(Σ altered), mean over the seeds."""
-    found = resampled(measure, base, altered, draws=draws, seed=seed)
-    mean = (measure(base.sum(1)) - measure(altered.sum(1))).mean()
-    return interval(float(mean), found[:, 0] - found[:, 1], level)

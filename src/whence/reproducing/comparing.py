@@ -85,7 +85,7 @@ def based(table: pd.DataFrame) -> Interval:
     """The unaltered score: its mean over the seeds, with an interval over examples and seeds."""
     rows = table.drop_duplicates(["seed", "example"])
     measure, base, _ = table_counts(rows)
-    draws = resampled(measure, base, base)[:, 0]
+    draws = resampled(measure, base)[:, 0]
     return interval(float(measure(base.sum(1)).mean()), draws)
 
 
