@@ -85,7 +85,7 @@ def named(settings: Settings, store: Store, quiet: bool, say: Say) -> list[tuple
     wanted = []
     for data in chosen:
         corpus = load_corpus(data)
-        folder = store.root / "models" / f"{data}-{TRAININGS[data].key(corpus)}-none-seed{TRAININGS[data].seed}"
+        folder = store.root / "models" / TRAININGS[data].called(corpus)
         wanted.append((TRAININGS[data], folder, corpus))
     say(f"Small models are trained on {' and '.join(chosen)} (or found in {store.root / 'models'}).")
     train_all(wanted, quiet=quiet)

@@ -214,5 +214,4 @@ class Bench:
                 f"{self.subject.name} cannot be trained again: that needs a model that `whence train` made, its corpus"
                 " with the splits train and dev, and a folder for results; or leave retrain at 0"
             )
-        name = f"{self.corpus.name.replace(':', '-')}-{training.key(self.corpus)}-{training.alteration}-seed{seed}"
-        return training, self.workshop / name, self.corpus
+        return training, self.workshop / training.called(self.corpus), self.corpus

@@ -110,11 +110,10 @@ class Training(BaseModel):
         options = self.model_dump(mode="json", exclude={"data", "data_dir", "columns", "vectors"})
         return {**options, "corpus": corpus.checksum, "vectors": self.vectors and vectors_checksum(self.vectors)}
 
-    @property
-    def alteration(self) -> str:
-        """A short name for what was altered where."""
+    def called(self, corpus: Corpus) -> str:
+        """The name of the folder in a workshop where this training's model is kept."""
         where = "" if self.altered_sites == ("*",) else "-" + re.sub(r"[^a-z0-9_]+", "", "-".join(self.altered_sites))
-        return self.altered + where
+        return f"{corpus.name.replace(':', '-')}-{self.key(corpus)}-{self.altered}{where}-seed{self.seed}"
 
     def key(self, corpus: Corpus) -> str:
         """A short name for what is trained, whatever the seed and the alteration."""

@@ -49,8 +49,7 @@ def prepared(case: Case, way: Way) -> Ready | None:
     run: Run = getattr(case, way.scale)
     training = settled(run, way.data_dir)
     corpus = load_corpus(training.data, data_dir=way.data_dir)
-    name = f"{corpus.name.replace(':', '-')}-{training.key(corpus)}-none-seed{training.seed}"
-    folder = way.store.root / "models" / name
+    folder = way.store.root / "models" / training.called(corpus)
     if way.saved and not (folder / RECORD).exists():
         return None
     train_all([(training, folder, corpus)], quiet=way.quiet)
