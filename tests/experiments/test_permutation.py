@@ -139,15 +139,17 @@ def test_a_targets_padding_is_no_row_even_where_it_is_as_long_as_the_text():
         assert together[row] == pytest.approx(permutation.max_weight(single, single.first_batch(), place)[0], abs=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["bert", "additive"])
-def test_one_word_cannot_be_shuffled_and_two_move_half_the_time(kind):
+@pytest.mark.parametrize(
+    ("kind", "word", "words"),
+    [("bert", "the", "the plot is dull and the cast is bright"), ("additive", "dull", "dull dull dull the is")],
+)
+def test_one_word_cannot_be_shuffled_and_many_can(kind, word, words):
     subject = load(TASKS[kind][0]())
-    word = "dull" if kind == "additive" else subject.tokenizer.tokenize("the")[0]
-    for text, movable in ((word, False), (f"{word} {word} {word} the is", True)):
+    for text, movable in ((word, False), (words, True)):
         some = Bench(subject, [Example(text, "negative")], [0], quiet=True, name="permutation")
         config = permutation.Config(model="m", data="d", permutations=20)
         (change,) = permutation.run(config, some)["median_tvd"]
-        assert (change > 1e-7) == movable
+        assert change > 1e-3 if movable else change < 1e-6
 
 
 def test_an_example_without_a_label_has_an_empty_one():
