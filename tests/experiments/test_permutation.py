@@ -149,7 +149,7 @@ def test_one_word_cannot_be_shuffled_and_many_can(kind, word, words):
         some = Bench(subject, [Example(text, "negative")], [0], quiet=True, name="permutation")
         config = permutation.Config(model="m", data="d", permutations=20)
         (change,) = permutation.run(config, some)["median_tvd"]
-        assert change > 1e-3 if movable else change < 1e-6
+        assert change > 1e-5 if movable else change < 1e-6
 
 
 def test_an_example_without_a_label_has_an_empty_one():
