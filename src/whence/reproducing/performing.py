@@ -83,9 +83,11 @@ def performed(name: str, ready: Ready, options: dict[str, Any], way: Way) -> Res
     return way.store.get(name, identified(name, config, load(ready.folder), ready.corpus))
 
 
-def conducted(study: Study, only: str | None, way: Way, say: Say) -> Iterator[tuple[Case | Picture, Case, Result]]:
+def conducted(
+    study: Study, only: str | None, way: Way, say: Say, mode: str | None = None
+) -> Iterator[tuple[Case | Picture, Case, Result]]:
     """Everything that is asked for, one after another: what it is for, on which case, and its result."""
-    for case, wanted in study.wanted(way.scale, only):
+    for case, wanted in study.wanted(way.scale, only, mode):
         ready = prepared(case, way)
         for what in wanted if ready is not None else ():
             name = what.experiment if isinstance(what, Picture) else "ablation"
