@@ -111,6 +111,14 @@ def test_the_numbers_of_an_experiment_beside_the_published_ones():
     assert lines_of_figure(FIGURE, case(), None, "full")[0].status == "not run: needs time"
 
 
+def test_a_number_that_is_known_to_be_wrong_is_corrected():
+    wrong = FIGURE.number[0].model_copy(update={"value": 7.0, "corrected": "the labels were swapped"})
+    figure = FIGURE.model_copy(update={"number": (wrong,)})
+    result = Result("score", score_table([1, 1, 1, 0]), {"corpus": {"n": 4}})
+    (line,) = lines_of_figure(figure, case(), result, "full")
+    assert (line.status, line.why) == ("corrected", "the labels were swapped")
+
+
 @pytest.mark.parametrize(("published", "ours", "status"), [(0.19, 0.3, "reproduced"), (0.19, 0.01, "differs"),
                                                            (0.001, 0.04, "reproduced")])  # fmt: skip
 def test_a_p_is_reproduced_where_both_say_the_same(published, ours, status):

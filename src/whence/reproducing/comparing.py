@@ -51,8 +51,9 @@ def lines_of_figure(figure: Picture, case: Case, result: Result | None, scale: S
 def _measured(
     number: Number, figure: Picture, case: Case, ours: Interval | None, result: Result | None, scale: Scale
 ) -> Line:
+    system = f"{number.system or case.system}{f', {case.mode}' if case.mode else ''}"
     said: dict[str, Any] = {
-        "where": figure.name, "system": f"{number.system or case.system}{f', {case.mode}' if case.mode else ''}",
+        "where": number.where or figure.name, "system": system,
         "data": case.data, "quantity": number.quantity, "published": number.value, "sd": number.sd,
         "digits": figure.digits,
     }  # fmt: skip
@@ -64,7 +65,9 @@ def _measured(
         else stated(number.value, ours, scale, number.sd, figure.within)
     )
     seeds = result.table["seed"].nunique() if "seed" in result.table else 1
-    why = number.note or (figure.why if status in ("differs", "undecided") else "")
+    why = figure.why if status in ("differs", "undecided") else ""
+    if number.corrected and status != "other data":
+        status, why = "corrected", number.corrected
     return Line(**said, **found_of(ours), n=result.manifest["corpus"]["n"], seeds=seeds, status=status, why=why)
 
 

@@ -61,18 +61,18 @@ def _tables(study: Study, lines: pd.DataFrame, found: Found) -> list[str]:
     return parts
 
 
-def _rows(lines: pd.DataFrame, where: str) -> str:
+def _rows(lines: pd.DataFrame, *where: str) -> str:
     """The numbers of one table or figure, as a table; nothing where there are none."""
     rows = [
         f"| {line.system} | {line.data} | {line.quantity} | {number(line.published, line.sd, line.digits)} |"
         f" {number(line.ours, digits=line.digits)} | {spread(line)} | {line.status} |"
-        for line in as_lines(lines[lines["where"] == where])
+        for line in as_lines(lines[lines["where"].isin(where)])
     ]
     header = [
         "| model | data | | published | ours | interval | status |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    return "\n".join([*header, *rows]) if rows else ""
+    return "\n".join([*header, *rows, *(f"\nCorrected: {why}" for why in whys)]) if rows else ""
 
 
 def _said(study: Study, case: Case, result: Result | None) -> str:
@@ -94,7 +94,8 @@ def _said(study: Study, case: Case, result: Result | None) -> str:
 def _figure(figure: Picture, lines: pd.DataFrame, found: Found, folder: Path, study: str) -> str:
     """What a figure shows, its numbers, and the picture of each case."""
     cases = [(case, result) for what, case, result in found if what is figure]
-    numbers = _rows(lines, figure.name)
+    places = dict.fromkeys([figure.name, *(number.where for number in figure.number if number.where)])
+    numbers = _rows(lines, *places)
     if not cases and not numbers:
         return ""
     shown = [_picture(figure, case, result, folder, study) for case, result in cases]

@@ -62,13 +62,16 @@ class Case(Part):
 
 
 class Number(Part):
-    """A published number that an experiment gives too: `quantity` is what the experiment calls it."""
+    """A published number that an experiment gives too: `quantity` is what the experiment calls it. `corrected` says why
+    the published one is wrong, where that is known; `where` it stands, if not where the figure does.
+    """
 
     quantity: str
     value: float
     sd: float | None = None
     system: str = ""
-    note: str = ""
+    where: str = ""
+    corrected: str = ""
 
 
 class Picture(Part):
@@ -96,6 +99,7 @@ class Remark(Part):
     data: str
     metric: str
     value: float
+    sd: float | None = None
     status: str
     note: str = ""
 
