@@ -104,18 +104,25 @@ def score_table(*runs):
 
 def test_the_numbers_of_an_experiment_beside_the_published_ones():
     result = Result("score", score_table([1, 1, 1, 0], [1, 1, 0, 1]), {"corpus": {"n": 4}})
-    found, missing = lines_of_figure(FIGURE, case(mode="paper"), result, "full")
+    found, missing = lines_of_figure(FIGURE, case(mode="paper"), [result], "full")
     assert (found.where, found.system, found.ours, found.status) == ("section 6", "s, paper", 75.0, "reproduced")
     assert (found.n, found.seeds) == (4, 2)
     assert missing.status == "not run: needs time"
-    assert lines_of_figure(FIGURE, case(), None, "full")[0].status == "not run: needs time"
+    assert lines_of_figure(FIGURE, case(), [], "full")[0].status == "not run: needs time"
+
+
+def test_models_from_several_seeds_give_one_number():
+    results = [Result("score", score_table(marks), {"corpus": {"n": 4}}) for marks in ([1, 1, 1, 1], [1, 0, 0, 1])]
+    line, _ = lines_of_figure(FIGURE, case(), results, "full")
+    assert (line.ours, line.high, line.seeds) == (75.0, 100.0, 2)
+    assert line.low <= 25.0
 
 
 def test_a_number_that_is_known_to_be_wrong_is_corrected():
     wrong = FIGURE.number[0].model_copy(update={"value": 7.0, "corrected": "the labels were swapped"})
     figure = FIGURE.model_copy(update={"number": (wrong,)})
     result = Result("score", score_table([1, 1, 1, 0]), {"corpus": {"n": 4}})
-    (line,) = lines_of_figure(figure, case(), result, "full")
+    (line,) = lines_of_figure(figure, case(), [result], "full")
     assert (line.status, line.why) == ("corrected", "the labels were swapped")
 
 

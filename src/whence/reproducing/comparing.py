@@ -20,16 +20,18 @@ Found = Sequence[tuple[Case | Picture, Case, Result]]
 
 def ledger_table(study: Study, scale: Scale, found: Found) -> pd.DataFrame:
     """Every published number of tables and figures, and those of controls: one row each."""
-    results = {(what.name, case.name): result for what, case, result in found}
+    results: dict[tuple[str, str], list[Result]] = {}
+    for what, case, result in found:
+        results.setdefault((what.name, case.name), []).append(result)
     rows = []
     for case in study.case:
-        result = results.get((case.name, case.name))
-        if result is not None or case.published is not None:
-            rows += lines_of(case, None if result is None else result.table, scale)
+        ablated = results.get((case.name, case.name), [])
+        if ablated or case.published is not None:
+            rows += lines_of(case, ablated[0].table if ablated else None, scale)
     for figure in study.figure:
         for case in study.case:
             if case.name in figure.cases:
-                rows += lines_of_figure(figure, case, results.get((figure.name, case.name)), scale)
+                rows += lines_of_figure(figure, case, results.get((figure.name, case.name), []), scale)
     return as_table(rows)
 
 
@@ -37,19 +39,22 @@ def lines_found(what: Case | Picture, case: Case, result: Result, scale: Scale) 
     """The lines that one result gives."""
     if isinstance(what, Case):
         return lines_of(case, result.table, scale)
-    return lines_of_figure(what, case, result, scale)
+    return lines_of_figure(what, case, [result], scale)
 
 
-def lines_of_figure(figure: Picture, case: Case, result: Result | None, scale: Scale) -> list[Line]:
+def lines_of_figure(figure: Picture, case: Case, results: Sequence[Result], scale: Scale) -> list[Line]:
     """The numbers that an experiment gives on a case, beside those that were published of it."""
     if not figure.number:
         return []
-    ours = {} if result is None else experiment(figure.experiment).quantities(result.table)
-    return [_measured(number, figure, case, ours.get(number.quantity), result, scale) for number in figure.number]
+    each = [experiment(figure.experiment).quantities(result.table) for result in results]
+    return [
+        _measured(number, figure, case, [ours[number.quantity] for ours in each if number.quantity in ours], results,
+                  scale) for number in figure.number
+    ]  # fmt: skip
 
 
 def _measured(
-    number: Number, figure: Picture, case: Case, ours: Interval | None, result: Result | None, scale: Scale
+    number: Number, figure: Picture, case: Case, each: Sequence[Interval], results: Sequence[Result], scale: Scale
 ) -> Line:
     system = f"{number.system or case.system}{f', {case.mode}' if case.mode else ''}"
     said: dict[str, Any] = {
@@ -57,18 +62,27 @@ def _measured(
         "data": case.data, "quantity": number.quantity, "published": number.value, "sd": number.sd,
         "digits": figure.digits,
     }  # fmt: skip
-    if ours is None or result is None:
+    if not each:
         return Line(**said, **not_run(case.needs))
+    ours = over_seeds(each)
     status = (
         stated_of_p(number.value, ours, scale)
         if number.quantity.startswith("p of")
         else stated(number.value, ours, scale, number.sd, figure.within)
     )
-    seeds = result.table["seed"].nunique() if "seed" in result.table else 1
+    seeds = max(len(results), *(result.table["seed"].nunique() if "seed" in result.table else 1 for result in results))
     why = figure.why if status in ("differs", "undecided") else ""
     if number.corrected and status != "other data":
         status, why = "corrected", number.corrected
-    return Line(**said, **found_of(ours), n=result.manifest["corpus"]["n"], seeds=seeds, status=status, why=why)
+    n = results[0].manifest["corpus"]["n"]
+    return Line(**said, **found_of(ours), n=n, seeds=seeds, status=status, why=why)
+
+
+def over_seeds(each: Sequence[Interval]) -> Interval:
+    """The mean of the models' numbers; the interval holds all of theirs."""
+    return Interval(
+        sum(one.mean for one in each) / len(each), min(one.low for one in each), max(one.high for one in each)
+    )
 
 
 def lines_of(case: Case, table: pd.DataFrame | None, scale: Scale) -> list[Line]:

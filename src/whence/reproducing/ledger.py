@@ -98,7 +98,8 @@ def _figure(figure: Picture, lines: pd.DataFrame, found: Found, folder: Path, st
     numbers = _rows(lines, *places)
     if not cases and not numbers:
         return ""
-    shown = [_picture(figure, case, result, folder, study) for case, result in cases]
+    first = {case.name: (case, result) for case, result in reversed(cases)}
+    shown = [_picture(figure, *first[name], folder, study) for name in figure.cases if name in first]
     about = f"{figure.about} {figure.why}".strip()
     return "\n\n".join(part for part in (f"### {figure.name}", about, numbers, *shown) if part)
 

@@ -76,7 +76,8 @@ class Number(Part):
 
 class Picture(Part):
     """A figure or a paragraph of the paper: an experiment on the models of some cases, with options by scale, and the
-    numbers that were published of it. Ours count as the same if they are `within` so much.
+    numbers that were published of it. Ours count as the same if they are `within` so much. At the full scale it is run
+    on models from so many `seeds`; the picture is that of the first.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Picture(Part):
     quick: dict[str, Any] = {}
     full: dict[str, Any] = {}
     number: tuple[Number, ...] = ()
+    seeds: int = Field(1, gt=0)
     within: float = 0.0
     digits: int = 3
     why: str = ""
