@@ -255,7 +255,10 @@ def test_long_texts_have_their_heads_one_after_another_and_the_same_scores():
         patch.setattr(Following, "__call__", lambda self, call: seen.append(call.heads) or whole(self, call))
         for method in METHODS:
             assert_allclose(scores(method, subject, batch), together[method], atol=1e-6)
-    assert seen == [(0,), (1,), (2,), (3,)] * 2 * 3
+        assert seen == [(0,), (1,), (2,), (3,)] * 2 * 3
+        whole_trace = traced(subject, batch)  # keeps all heads of all layers, and gets them together
+    assert seen[-2:] == [(0, 1, 2, 3)] * 2
+    assert_allclose(whole_trace.raw, scores("lat", subject, batch, normalize="none"), atol=1e-6)
 
 
 # what cannot be done
