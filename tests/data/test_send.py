@@ -141,7 +141,9 @@ def test_what_is_wrong_with_a_file_is_said_with_its_place(folder, words, rated, 
 def test_an_empty_split_is_said(folder):
     for path in (folder / "send/ratings/Valid/observer_EWE").iterdir():
         path.unlink()
-    with pytest.raises(BadData, match=r"no narrative of Valid with words and ratings; expected files like features/Val"):
+    with pytest.raises(
+        BadData, match=r"no narrative of Valid with words and ratings; expected files like features/Val"
+    ):
         send.load(folder)
 
 

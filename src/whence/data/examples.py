@@ -10,6 +10,7 @@ from whence.core.errors import BadData
 
 LATER = ("alignment", "windows", "values")  # parts that corpora did not have at first: their checksums must not change
 
+
 @dataclass(frozen=True)
 class Example:
     """One text, or a pair of texts, with what is to be predicted from it.

@@ -2,8 +2,8 @@
 
 Native format: a word a line, tab-separated, in `features/{Train,Valid,Test}/linguistic-word-level/ID<person>_vid<video>
 _*.tsv` (time in seconds in column 1, the word in column 2, counted from 0; 300 GloVe values after them, which are read
-past, since models here bring their own vectors), and ratings in
-`ratings/{Train,Valid,Test}/observer_EWE/results_<person>_<video>.csv` (`time`, `evaluatorWeightedEstimate` from 0 to 100).
+past, since models here bring their own vectors), and ratings in `ratings/{Train,Valid,Test}/observer_EWE/
+results_<person>_<video>.csv` (columns `time` and `evaluatorWeightedEstimate`, which is from 0 to 100).
 """
 
 import math

@@ -38,7 +38,8 @@ def explain(
     with slow, torch.enable_grad(), subject.embedded() as leaves:
         explained, said = _explained(subject.logits(batch), batch, target, of)
         (gradient,) = torch.autograd.grad(explained.sum(), leaves[:1])
-    tokens = batch.mask.to(gradient.device)
+    tokens = batch.by_window().mask.to(gradient.device)
+    gradient = gradient.reshape(*tokens.shape, -1)  # of a narrative: a row for each window
     squared = gradient.to(torch.promote_types(gradient.dtype, torch.float32)) ** 2  # [batch token width]
     scores = normalized(squared.sum(-1) * tokens, tokens, normalize, gradient.shape[-1])
     return attribution(scores, batch, "gradient_squared", f"of the {said}, normalize: {normalize}")
