@@ -5,6 +5,7 @@ Importing this room makes the reference models known to transformers' Auto class
 
 from whence.models.additive import AdditiveConfig, AdditiveForSequenceClassification
 from whence.models.hierarchical import HierarchicalConfig, HierarchicalForSequenceClassification
+from whence.models.pooled import PooledConfig, PooledForSequenceClassification
 from whence.models.recurrent import RecurrentConfig, RecurrentForConditionalGeneration
 from whence.models.transformer import (
     TransformerConfig,
@@ -17,6 +18,8 @@ __all__ = [
     "AdditiveForSequenceClassification",
     "HierarchicalConfig",
     "HierarchicalForSequenceClassification",
+    "PooledConfig",
+    "PooledForSequenceClassification",
     "RecurrentConfig",
     "RecurrentForConditionalGeneration",
     "TransformerConfig",
