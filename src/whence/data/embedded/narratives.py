@@ -37,7 +37,8 @@ LARGEST = 4.0  # of VADER's ratings
 PLAIN = ("busy", "different", "familiar", "late", "local", "long", "modern", "new", "northern", "official", "old",
          "ordinary", "quiet", "rural", "short", "similar", "small", "tall", "typical", "usual")  # fmt: skip
 DESCRIBED = ("the {thing} was {how}", "my {who} seemed {how}", "it all felt {how} to me",
-             "we had a rather {how} {time}", "i remember the {thing} as {how}", "for my {who} it was {how}", "the whole {time} was {how}")  # fmt: skip
+             "we had a rather {how} {time}", "i remember the {thing} as {how}", "for my {who} it was {how}",
+             "the whole {time} was {how}")  # fmt: skip
 TOLD = ("we went to {town}", "i was still at the {thing}", "my {who} came along", "it took about {some} hours",
         "there were {some} of us", "later we moved to {town}", "my {who} had left by then",
         "this was {some} years before that")  # fmt: skip
