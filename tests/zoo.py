@@ -14,6 +14,8 @@ from whence.models import (
     HierarchicalForSequenceClassification,
     PooledConfig,
     PooledForSequenceClassification,
+    PooledForTimeSeries,
+    PooledSeriesConfig,
     RecurrentConfig,
     RecurrentForConditionalGeneration,
     TransformerConfig,
@@ -163,6 +165,9 @@ REFERENCE = [
          positions=positions, loss=loss, embedding_size=12, head_size=24, **OURS)
     for norm, positions, loss in [("post", "sinusoidal", "cross_entropy"), ("query", "none", "binary"),
                                   ("pre", "none", "cross_entropy")]
+] + [
+    ours("pooled-series", PooledForTimeSeries, PooledSeriesConfig, embedding_size=12, head_size=24, lstm_size=10,
+         **OURS),
 ] + [
     ours(f"recurrent-{attention}", RecurrentForConditionalGeneration, RecurrentConfig, attention=attention,
          embedding_size=12, hidden_size=8, **TEXT)

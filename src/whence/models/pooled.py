@@ -136,7 +136,8 @@ class PooledModel(PlainModel):
         inputs_embeds: Float[Tensor, "batch token embedding"] | None = None,
     ) -> Float[Tensor, "copies width"]:
         """The vector of each text (Eq. 6); zeros for a text without tokens."""
-        tokens = self._attendable(input_ids, attention_mask)
+        tokens = self.real(input_ids, attention_mask)
+        tokens = tokens if self.config.attend_specials else tokens & ~specials(input_ids, self.config)
         x = self.project(self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds)
         if self.config.positions == "sinusoidal":
             x = x + sinusoids(x.shape[1], x.shape[2]).to(x)
@@ -145,10 +146,12 @@ class PooledModel(PlainModel):
             x = layer(x, tokens[:, None, None, :])
         return self.local(self.norm(x), tokens)
 
-    def _attendable(self, input_ids: Tensor, attention_mask: Tensor | None) -> Tokens:
+    def real(
+        self, input_ids: Int[Tensor, "*texts token"], attention_mask: Tensor | None
+    ) -> Bool[Tensor, "*texts token"]:
+        """True for tokens, False for padding."""
         pad = -1 if self.config.pad_token_id is None else self.config.pad_token_id
-        tokens = input_ids != pad if attention_mask is None else attention_mask.bool()
-        return tokens if self.config.attend_specials else tokens & ~specials(input_ids, self.config)
+        return input_ids != pad if attention_mask is None else attention_mask.bool()
 
 
 class PooledForSequenceClassification(PooledModel):
