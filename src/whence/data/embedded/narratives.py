@@ -21,7 +21,7 @@ from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example, narrative
 
 SIZES = {"train": 160, "dev": 40, "test": 40}
-SHORTEST, LONGEST = 18, 36  # windows
+SHORTEST, LONGEST = 16, 30  # windows
 RATINGS = {
     "fine": 0.8, "warm": 0.9, "calm": 1.3, "comforting": 1.7, "interesting": 1.7, "nice": 1.8, "good": 1.9,
     "funny": 1.9, "gentle": 1.9, "lively": 1.9, "sweet": 2.0, "festive": 2.0, "exciting": 2.2, "friendly": 2.2,
@@ -93,11 +93,11 @@ def moods(rng: np.random.Generator, length: int) -> np.ndarray:
 
 
 def window(rng: np.random.Generator, mood: float, ratings: Mapping[str, float]) -> Marked:
-    """Two or three clauses, in which something may be described, in half of the cases by a mood word."""
+    """One to three clauses, in which something may be described, more often than not by a mood word."""
     marked: Marked = []
-    for _ in range(int(rng.integers(2, 4))):
+    for _ in range(int(rng.integers(1, 4))):
         marked += filled(rng, pick(rng, LINKS), "")
-        described, moody = rng.random(2) < (0.7, 0.6)
+        described, moody = rng.random(2) < (0.8, 0.6)
         how = (mood_word(rng, mood, ratings) if moody else pick(rng, PLAIN)) if described else ""
         marked += filled(rng, pick(rng, DESCRIBED if described else TOLD), how)
     return marked
