@@ -38,15 +38,17 @@ def explain(
     with slow, torch.enable_grad(), subject.embedded() as leaves:
         explained, said = _explained(subject, subject.logits(batch), batch, target, of)
         (gradient,) = torch.autograd.grad(explained.sum(), leaves[:1])
+    tokens = batch.by_window().mask.to(gradient.device)
+    gradient = gradient.reshape(*tokens.shape, -1)  # of a narrative: a row for each window
     squared = gradient.to(torch.promote_types(gradient.dtype, torch.float32)) ** 2  # [batch token width]
-    raw = squared.sum(-1) * batch.mask.to(gradient.device)
-    scores = normalized(raw, _looked_at(gradient, batch), normalize, gradient.shape[-1])
+    scores = normalized(squared.sum(-1) * tokens, _looked_at(gradient, tokens), normalize, gradient.shape[-1])
     return attribution(scores, batch, "gradient_squared", f"of the {said}, normalize: {normalize}")
 
 
-def _looked_at(gradient: Float[Tensor, "batch token width"], batch: Batch) -> Bool[Tensor, "batch token"]:
+def _looked_at(
+    gradient: Float[Tensor, "batch token width"], tokens: Bool[Tensor, "batch token"]
+) -> Bool[Tensor, "batch token"]:
     """The tokens that the model looks at: not padding, nor the ends of a text where they get no attention."""
-    tokens = batch.mask.to(gradient.device)
     moving = tokens & (gradient != 0).any(-1)
     return torch.where(moving.any(1, keepdim=True), moving, tokens)
 
@@ -59,7 +61,9 @@ def _explained(
         return target.of(logits), str(target.measure)
     if of == "paper":
         return Target(target.classes, target.positions, "logit").of(logits), "logit"
+    answered = batch.answers.to(logits.device)[..., None]  # [batch position 1]
+    if subject.task.valued:
+        return (logits * answered).flatten(1).sum(1), "sum of all windows' values"
     ends_in_sigmoids = getattr(subject.model.config, "loss", None) == "binary"  # ours, whose logits are log σ
     outputs = logits.exp() if ends_in_sigmoids else logits.sigmoid()
-    answered = batch.answers.to(logits.device)[..., None]  # [batch position 1]
     return (outputs * answered).flatten(1).sum(1), "sum of all classes' sigmoids"
