@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from whence.core.errors import BadData
+from whence.data.trees import check_tree
+
+LATER = ("alignment", "heads", "relations", "pair_heads")  # parts that came later: other checksums must not change
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,9 @@ class Example:
     a `label`, or `tags` (one for each word), or a `target` text. `rationale` says of each word of `words` whether it
     truly decides the label, where that is known; `alignment` which word of `words` and which word of the target (split
     at spaces), both counted from 0, are translations of each other.
+
+    `heads` is a dependency tree of `words`: for each the place of its head, counted from 0, and -1 for the root;
+    `relations` says what each word is to its head, and `pair_heads` is a tree of `pair_words`.
     """
 
     text: str
@@ -28,11 +34,18 @@ class Example:
     target: str | None = None
     rationale: tuple[bool, ...] | None = None
     alignment: tuple[tuple[int, int], ...] | None = None
+    heads: tuple[int, ...] | None = None
+    relations: tuple[str, ...] | None = None
+    pair_heads: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.alignment is not None:
             check_alignment(self.alignment, len(self.words or ()), len((self.target or "").split()))
-        for name in ("tags", "rationale"):
+        if self.heads is not None:
+            check_tree(self.heads, len(self.words or ()))
+        if self.pair_heads is not None:
+            check_tree(self.pair_heads, len(self.pair_words or ()), "pair_heads")
+        for name in ("tags", "rationale", "relations"):
             marks = getattr(self, name)
             if marks is not None and (self.words is None or len(marks) != len(self.words)):
                 there = "no words" if self.words is None else f"{len(self.words)} words"
@@ -71,6 +84,6 @@ class Corpus:
         for split, examples in self.splits.items():
             digest.update(split.encode())
             for example in examples:
-                held = {name: part for name, part in vars(example).items() if name != "alignment" or part is not None}
+                held = {name: part for name, part in vars(example).items() if name not in LATER or part is not None}
                 digest.update(json.dumps(held, ensure_ascii=False, sort_keys=True).encode())
         return digest.hexdigest()
