@@ -112,17 +112,15 @@ def closed(label: str | Part, inside: list[str | Part], words: list[str], heads:
 
 def head_of(label: str, parts: list[Part], scheme: str) -> Part:
     """The part that heads a phrase; punctuation heads nothing that has other parts."""
-    parts = [part for part in parts if part.label not in PUNCTUATION] or parts
+    words = [part for part in parts if part.label not in PUNCTUATION] or parts
     content = scheme == "content"
-    coordinated = next((place for place, part in enumerate(parts) if place and part.label == "CC"), None)
-    parts = parts[:coordinated] if content else parts
     if label in ("NP", "NX"):
-        place = nominal(parts, content)
+        place = nominal(words, content)
     else:
-        place = searched(parts, *TABLES[scheme].get(label, (RIGHT, ())))
+        place = searched(words, *TABLES[scheme].get(label, (RIGHT, ())))
     if content:
-        return parts[with_content(label, parts, place)]
-    return parts[place - 2] if place >= 2 and parts[place - 1].label == "CC" else parts[place]
+        return first_of_all(parts, words[with_content(label, words, place)])
+    return words[place - 2] if place >= 2 and words[place - 1].label == "CC" else words[place]
 
 
 def searched(parts: list[Part], from_right: bool, wanted: tuple[str, ...]) -> int:
@@ -146,6 +144,21 @@ def nominal(parts: list[Part], content: bool) -> int:
             if parts[place].label in labels:
                 return place
     return len(parts) - 1
+
+
+def first_of_all(parts: list[Part], chosen: Part) -> Part:
+    """Of coordinated parts the first: what is of the chosen one's kind before the first conjunction or comma."""
+    labels = [part.label for part in parts]
+    if "CC" not in labels[1:] or parts.index(chosen) < labels.index("CC", 1):
+        return chosen
+    ends = min(labels.index(mark, 1) for mark in ("CC", ",") if mark in labels[1:])
+    alike = [part for part in parts[:ends] if kind(part.label) == kind(chosen.label)]
+    return alike[-1] if alike else chosen
+
+
+def kind(label: str) -> str:
+    """What labels have in common: NN, NNS and NP are nouns, VB and VBZ are verbs."""
+    return "NN" if label in ("NP", "NX") else label[:2]
 
 
 def with_content(label: str, parts: list[Part], place: int) -> int:
