@@ -50,7 +50,10 @@ def test_products_under_other_numbers():
     with attending(model) as tape:
         outputs(model, inputs)
     lower, upper = (call.weights for call in tape.calls())
-    with relabelled(model, order), attending(model, watch=[product := HeadProduct(), rollout := Rollout(residual=False)]):
+    with (
+        relabelled(model, order),
+        attending(model, watch=[product := HeadProduct(), rollout := Rollout(residual=False)]),
+    ):
         outputs(model, inputs)
     assert_close(product.product, upper[:, [2, 3, 1, 0]] @ lower)
     assert_close(rollout.product, upper.mean(1) @ lower.mean(1))

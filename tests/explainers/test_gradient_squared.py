@@ -52,7 +52,9 @@ def test_against_differences_of_the_answer(of):
 
     @torch.no_grad()
     def answer(vectors):
-        return answer_of(of, target, subject.task.positioned(subject.model(**batch.inputs, inputs_embeds=vectors).logits))
+        return answer_of(
+            of, target, subject.task.positioned(subject.model(**batch.inputs, inputs_embeds=vectors).logits)
+        )
 
     expected = torch.zeros(x.shape[:2], dtype=torch.float64)
     for place, width in np.ndindex(*x.shape[1:]):

@@ -204,7 +204,10 @@ def test_one_order_in_all_layers_changes_nothing_and_in_one_layer_it_does(order,
     batch = subject.encode(EXAMPLES)
     layers = [name for name in subject.sites if name != "local"]
     everywhere, at_one = ({name: list(order) for name in names} for names in (layers, layers[1:2]))
-    for changed, moved in ((everywhere, with_heads_moved(subject, everywhere)), (at_one, with_heads_moved(subject, at_one))):
+    for changed, moved in (
+        (everywhere, with_heads_moved(subject, everywhere)),
+        (at_one, with_heads_moved(subject, at_one)),
+    ):
         assert_close(moved.predict(batch), subject.predict(batch))  # truly moved: the same function
         for method in METHODS:
             before, after = scores(method, subject, batch), scores(method, moved, batch)
