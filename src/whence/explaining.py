@@ -2,14 +2,14 @@
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
 
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
-from whence.explainers import USUAL, explainer
+from whence.explainers import USUAL, explainer, names
 from whence.explainers._attribution import Attribution
 from whence.figures import tokens as drawn
 from whence.figures.tokens_pdf import save_pdf
@@ -127,12 +127,28 @@ def refuse_options(options: Mapping[str, Mapping[str, Any]], methods: Mapping[st
     for method, given in options.items():
         if method not in methods:
             raise BadConfig(f"options came for {method}, which is not among the methods: {', '.join(methods)}")
-        has = [
-            name for name, one in inspect.signature(methods[method]).parameters.items() if one.kind == one.KEYWORD_ONLY
-        ]
+        has = options_of(methods[method])
         for name in given:
             if name not in has:
                 raise BadConfig(f"{method} has no option {name!r}; it has: {', '.join(has) or 'none'}")
+
+
+def options_of(explain: Callable[..., Any]) -> list[str]:
+    """The options that a method has."""
+    return [name for name, one in inspect.signature(explain).parameters.items() if one.kind == one.KEYWORD_ONLY]
+
+
+def spread(given: Mapping[str, Any], methods: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Options that came once, for each of the methods that has them; one that none of them has is refused."""
+    found: dict[str, dict[str, Any]] = {}
+    for option, value in given.items():
+        having = [method for method in methods if option in options_of(explainer(method))]
+        if not having:
+            there = ", ".join(name for name in names() if option in options_of(explainer(name)))
+            raise BadConfig(f"{option} is an option of {there}: not among the methods: {', '.join(methods)}")
+        for method in having:
+            found.setdefault(method, {})[option] = value
+    return found
 
 
 def place_of(subject: Subject, batch: Batch, position: int) -> str:
