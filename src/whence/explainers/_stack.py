@@ -88,7 +88,8 @@ def follow(
     if stack.pool is not None and row != "auto":
         _refuse(method, f"it starts from the local attention {stack.pool}; leave row at auto")
     n_token = batch.special.shape[1]
-    following = Following(method, n_token, watcher, same_heads, streams_heads=n_token > LONG)
+    streams = n_token > LONG and getattr(watcher, "streams_heads", False)
+    following = Following(method, n_token, watcher, same_heads, streams)
     pooling = Tape()
     watch = {name: pooling if name == stack.pool else following for name in (*stack.layers, stack.pool) if name}
     with attending(subject.model, watch=watch):
