@@ -1,6 +1,7 @@
 """A flow diagram that can be asked: one page that stands alone, the module `static/flow.js` and the numbers inside it."""
 
 import json
+import re
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -31,18 +32,16 @@ def as_data(flow: Flow, scale: Scale = "strongest") -> dict[str, Any]:
 
 def as_html(flow: Flow, scale: Scale = "strongest") -> str:
     """A whole page: point at a head or a token, or go there with the keyboard, and its lines stand out."""
-    static = files("whence.figures") / "static"
-    style, module = ((static / name).read_text(encoding="utf-8") for name in ("flow.css", "flow.js"))
     title = escape(heading(flow))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>\n'
         f"<style>body {{ margin: 0; background: #fff; }} h1 {{ font: bold 15px sans-serif; margin: 10px 12px 0; }}\n"
-        f'{style}</style></head>\n<body><main><h1>{title}</h1><figure id="flow"></figure>'
+        f'{_static("flow.css")}</style></head>\n<body><main><h1>{title}</h1><figure id="flow"></figure>'
         "<noscript><p>This picture needs scripts; a file ending in .svg or .pdf shows it without.</p></noscript></main>\n"
         f'<script type="application/json" id="data">{_within_script(as_data(flow, scale))}</script>\n'
-        f'<script type="module">\n{module}\n'
+        f'<script type="module">\n{_module()}\n'
         'draw(document.getElementById("flow"), JSON.parse(document.getElementById("data").textContent));\n'
         "</script></body></html>\n"
     )
@@ -55,6 +54,15 @@ def as_frame(flow: Flow, scale: Scale = "strongest") -> str:
         f'<iframe srcdoc="{escape(as_html(flow, scale))}" sandbox="allow-scripts" title="{escape(heading(flow))}" '
         f'style="width:100%;height:{height}px;border:0"></iframe>'
     )
+
+
+def _module() -> str:
+    """Both modules as one: a page without a server cannot import."""
+    return re.sub(r'^import .* from "\./flow_paths\.js";$', lambda _: _static("flow_paths.js"), _static("flow.js"), flags=re.M)
+
+
+def _static(name: str) -> str:
+    return (files("whence.figures") / "static" / name).read_text(encoding="utf-8")
 
 
 def _within_script(values: Any) -> str:
