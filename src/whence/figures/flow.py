@@ -5,17 +5,19 @@ Plain numbers, made by an explainer (`lat`) and drawn by `flow_svg`, `flow_pdf` 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from whence.core.errors import BadData
+from whence.core.errors import BadConfig, BadData
 
 MOST = 3_000_000  # weights in one diagram: 12 layers of 12 heads on 128 tokens have 2.4 million
 UNIT = 10_000  # weights are kept in JSON as whole numbers of this part
+ENDINGS = (".html", ".svg", ".pdf")
 AXES = {"scores": "token", "readout": "token", "nodes": "level head token", "weights": "depth head query key"}
 
 
@@ -38,7 +40,6 @@ class Flow:
     answer: str = ""  # what the model says of the text
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tokens", tuple(str(token) for token in self.tokens))
         for name, axes in AXES.items():
             object.__setattr__(self, name, _array(name, getattr(self, name), axes))
         _refuse_sizes(self)
@@ -67,17 +68,16 @@ class Flow:
             "readout": self.readout.round(6).tolist(), "method": self.method, "answer": self.answer,
         }  # fmt: skip
 
-    def to_svg(self) -> str:
-        """As a picture."""
-        from whence.figures.flow_svg import as_svg
+    def save(self, path: str | Path, scale: Any = "strongest") -> None:
+        """Write the diagram: a page that can be asked (.html), or a picture (.svg, .pdf)."""
+        from whence.figures import flow_html, flow_pdf, flow_svg
 
-        return as_svg(self)
-
-    def to_html(self) -> str:
-        """As a page that can be asked."""
-        from whence.figures.flow_html import as_html
-
-        return as_html(self)
+        refuse_ending(path)
+        if Path(path).suffix == ".pdf":
+            return flow_pdf.save_pdf(self, Path(path), scale)
+        made = flow_html.as_html(self, scale) if Path(path).suffix == ".html" else flow_svg.as_svg(self, scale)
+        Path(path).write_text(made, encoding="utf-8", newline="\n")
+        return None
 
     def _repr_html_(self) -> str:
         from whence.figures.flow_html import as_frame
@@ -90,17 +90,26 @@ class Flow:
         return f"Flow({len(self.tokens)} tokens, {self.depth} layers of {self.heads} heads; most on: {most})"
 
 
+def refuse_ending(path: str | Path) -> None:
+    """A file of a diagram ends in .html, .svg or .pdf."""
+    if Path(path).suffix not in ENDINGS:
+        raise BadConfig(
+            f"a flow diagram is written to a file ending in {', '.join(ENDINGS)}; {Path(path).name!r} does not"
+        )
+
+
 def flow_from(values: Mapping[str, Any]) -> Flow:
     """A flow from what `as_dict` gave."""
-    names = {field.name for field in fields(Flow)}
-    lacking = sorted((names | {"unit"}) - {"method", "answer"} - set(values))
+    lacking = sorted({"tokens", "unit", *AXES} - set(values))
     if lacking:
         raise BadData(f"this is no flow of attention: it lacks {', '.join(lacking)}")
     weights, size = _array("weights", values["weights"], "depth head pairs"), len(values["tokens"])
     if weights.shape[-1] != size**2:
         raise BadData(f"{size} tokens need {size**2} weights in each layer and head; there are {weights.shape[-1]}")
     square = weights.reshape(*weights.shape[:2], size, size) / values["unit"]  # [depth head query key]
-    return Flow(**{name: values[name] for name in names & set(values)} | {"weights": square})
+    numbers = {name: _array(name, values[name], axes) for name, axes in AXES.items() if name != "weights"}
+    words = {name: str(values.get(name, "")) for name in ("method", "answer")}
+    return Flow(tuple(str(token) for token in values["tokens"]), weights=square, **numbers, **words)
 
 
 def _array(name: str, values: Any, axes: str) -> Float[ndarray, "..."]:

@@ -1,4 +1,4 @@
-"""A flow diagram that can be asked: one page that stands alone, the module `static/flow.js` and the numbers inside it."""
+"""A flow diagram that can be asked: one page that stands alone, with the module `static/flow.js` inside it."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def as_html(flow: Flow, scale: Scale = "strongest") -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>\n'
         f"<style>body {{ margin: 0; background: #fff; }} h1 {{ font: bold 15px sans-serif; margin: 10px 12px 0; }}\n"
         f'{_static("flow.css")}</style></head>\n<body><main><h1>{title}</h1><figure id="flow"></figure>'
-        "<noscript><p>This picture needs scripts; a file ending in .svg or .pdf shows it without.</p></noscript></main>\n"
+        "<noscript><p>This picture needs scripts; saved as .svg or .pdf it does not.</p></noscript></main>\n"
         f'<script type="application/json" id="data">{_within_script(as_data(flow, scale))}</script>\n'
         f'<script type="module">\n{_module()}\n'
         'draw(document.getElementById("flow"), JSON.parse(document.getElementById("data").textContent));\n'
@@ -58,7 +58,9 @@ def as_frame(flow: Flow, scale: Scale = "strongest") -> str:
 
 def _module() -> str:
     """Both modules as one: a page without a server cannot import."""
-    return re.sub(r'^import .* from "\./flow_paths\.js";$', lambda _: _static("flow_paths.js"), _static("flow.js"), flags=re.M)
+    return re.sub(
+        r'^import .* from "\./flow_paths\.js";$', lambda _: _static("flow_paths.js"), _static("flow.js"), flags=re.M
+    )
 
 
 def _static(name: str) -> str:

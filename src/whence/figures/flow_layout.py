@@ -136,8 +136,8 @@ def bound(amounts: Float[ndarray, "*any"], most: int) -> float:
 def alpha_of(amount: Float[ndarray, "*any"], darkest: float, scale: Scale) -> Float[ndarray, "*any"]:
     """How dark a line or dot is: .997 · amount + .003 with the scale `authors`, as in the code of paper 000.
 
-    *Differs from the paper*: with `strongest` it is .997 · (amount / darkest)^⅔ + .003, since with many tokens and layers
-    amounts are so small that all would be white. Lines are darkest at the largest amount, or a tenth of a head's
+    *Differs from the paper*: with `strongest` it is .997 · (amount / darkest)^⅔ + .003, since with many tokens and
+    layers amounts are so small that all would be white. Lines are darkest at the largest amount, or a tenth of a head's
     attention if none carries as much, so that attention that is spread evenly looks pale.
     """
     return 0.997 * np.minimum(amount / darkest, 1.0) ** POWER[scale] + 0.003

@@ -11,7 +11,7 @@ from whence.figures.flow import Flow
 from whence.figures.flow_layout import FAINTEST, FANS, Layout, Scale, alpha_of, bound, darkest_dot, layout, lines
 from whence.figures.flow_words import HOW_TO_READ, heading, in_words, scales
 from whence.figures.style import INK, PALE, PALETTE, QUIET
-from whence.figures.tokens_svg import FONT, SIZE, width_of
+from whence.figures.tokens_svg import FONT, SIZE
 
 SANS = "'DejaVu Sans',system-ui,sans-serif"
 LETTER = 6.6  # the width of a letter of the caption, in pixels
@@ -23,7 +23,11 @@ Stroke = tuple[float, float, float, float]  # from x, y to x, y
 def as_svg(flow: Flow, scale: Scale = "strongest") -> str:
     """The flow from the answer at the top to the tokens at the bottom, with a caption that says how to read it."""
     places, drawn, dot = layout(flow), lines(flow, scale), darkest_dot(flow, scale)
-    parts = [_strokes(fans(flow, places, dot, scale)), _strokes(segments(flow, places, scale)), _dots(flow, places, dot, scale)]
+    parts = [
+        _strokes(fans(flow, places, dot, scale)),
+        _strokes(segments(flow, places, scale)),
+        _dots(flow, places, dot, scale),
+    ]
     parts += [_names(flow, places), *_tokens(flow, places)]
     written = caption_lines([HOW_TO_READ, scales(flow, drawn, dot)], places.width - 24)
     for number, line in enumerate(written):
@@ -34,7 +38,8 @@ def as_svg(flow: Flow, scale: Scale = "strongest") -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'font-family="{SANS}" fill="{INK}" role="img"><title>{escape(heading(flow))}</title>'
-        f'<desc>{escape(in_words(flow))}</desc><rect width="{width}" height="{height}" fill="#fff"/>{"".join(parts)}</svg>'
+        f'<desc>{escape(in_words(flow))}</desc><rect width="{width}" height="{height}" fill="#fff"/>'
+        f"{''.join(parts)}</svg>"
     )
 
 
@@ -78,14 +83,16 @@ def _dots(flow: Flow, places: Layout, dot: float, scale: Scale) -> str:
         every.append(point)
         shaded[round(100 * alpha[level, head, token])].append(point)
     drawn = (
-        f'<path d="{"".join(shaded[part])}" stroke-opacity="{part / 100:g}" stroke-width="{2 * places.size(part / 100):g}"/>'
+        f'<path d="{"".join(shaded[part])}" stroke-opacity="{part / 100:g}" '
+        f'stroke-width="{2 * places.size(part / 100):g}"/>'
         for part in sorted(shaded)
         if part
     )
     wide = f'fill="none" stroke-linecap="round" stroke-width="{2 * places.radius:g}"'
     x, y = places.answer
     return (
-        f'<g {wide} stroke="{PALE}"><path d="{"".join(every)}"/></g><g {wide} stroke="{PALETTE[0]}">{"".join(drawn)}</g>'
+        f'<g {wide} stroke="{PALE}"><path d="{"".join(every)}"/></g>'
+        f'<g {wide} stroke="{PALETTE[0]}">{"".join(drawn)}</g>'
         f'<circle cx="{x:g}" cy="{y:g}" r="5" fill="{PALETTE[0]}"/>'
     )
 
@@ -93,8 +100,7 @@ def _dots(flow: Flow, places: Layout, dot: float, scale: Scale) -> str:
 def _names(flow: Flow, places: Layout) -> str:
     """The heading, and the names of rows and columns."""
     x, y = places.answer
-    above = textwrap.shorten(heading(flow), int((places.width - 24) / 9), placeholder="…")
-    parts = [f'<text x="12" y="18" font-size="14" font-weight="bold">{escape(above)}</text>',
+    parts = [f'<text x="12" y="18" font-size="14" font-weight="bold">{escape(heading_line(flow, places))}</text>',
              f'<text x="{x:g}" y="{y - 9:g}" font-size="12" text-anchor="middle">answer</text>']  # fmt: skip
     for level, row in enumerate(places.y):
         name = f"layer {level}" if level else "input"
@@ -107,6 +113,11 @@ def _names(flow: Flow, places: Layout) -> str:
         )
     parts.append(f'<text x="12" y="{places.text_top + SIZE:g}" font-size="12" fill="{QUIET}">tokens</text>')
     return "".join(parts)
+
+
+def heading_line(flow: Flow, places: Layout) -> str:
+    """The heading, cut where the picture is too narrow for it."""
+    return textwrap.shorten(heading(flow), int((places.width - 24) / 9), placeholder="…")
 
 
 def head_name(flow: Flow, places: Layout, head: int) -> str:
@@ -129,9 +140,9 @@ def _tokens(flow: Flow, places: Layout) -> Iterable[str]:
 
 
 def inks(flow: Flow) -> list[str]:
-    """The colour of each token's text: from a grey that can still be read for the least score to black for the largest."""
+    """The colour of each token's text: from a grey that can still be read, for the least score, to black."""
     least, largest = float(flow.scores.min()), float(flow.scores.max())
-    greys = [round(0x80 * (largest - score) / ((largest - least) or 1.0)) for score in flow.scores]
+    greys = [round(0x76 * (largest - score) / ((largest - least) or 1.0)) for score in flow.scores]
     return [f"#{grey:02x}{grey:02x}{grey:02x}" for grey in greys]
 
 

@@ -5,10 +5,11 @@ from whence.figures.flow_layout import Lines
 from whence.figures.shades import score_text, visible
 
 HOW_TO_READ = (
-    "How to read: each column is one attention head, each row one layer; the dots of a row are the tokens, in their order."
-    " Attention is followed from the answer at the top down to the tokens it came from: a dot is as dark as the attention"
-    " that has arrived there, a line as dark as what goes along it. At the bottom all heads are added up: the darker a"
-    " token, the more attention has arrived at it. This shows where the model looks, not what its answer depends on."
+    "How to read: each column is one attention head, each row one layer; the dots of a row are the tokens, in their"
+    " order. Attention is followed from the answer at the top down to the tokens it came from: a dot is as dark as the"
+    " attention that has arrived there, a line as dark as what goes along it. At the bottom all heads are added up: the"
+    " darker a token, the more attention has arrived at it. This shows where the model looks, not what its answer"
+    " depends on."
 )
 
 
@@ -22,8 +23,8 @@ def scales(flow: Flow, drawn: Lines, dot: float) -> str:
     """What the darkest stands for, and which lines are not there."""
     method = f"Scores of tokens: {visible(flow.method)}. " if flow.method else ""
     darkest = (
-        f"The darkest line carries {_share(drawn.darkest)} of a head's attention, the darkest dot holds {_share(dot)}; the"
-        f" tokens go from {_score(flow.scores.min())} in grey to {_score(flow.scores.max())} in black."
+        f"Full blue stands for {_share(drawn.darkest)} of a head's attention in lines and {_share(dot)} in dots; tokens"
+        f" go from {_score(flow.scores.min())} in grey to {_score(flow.scores.max())} in black."
     )
     if not drawn.left_out:
         return f"{method}{darkest} All lines are drawn."
@@ -43,8 +44,7 @@ def in_words(flow: Flow, most: int = 5) -> str:
     for token in ranked:
         head = int(flow.nodes[0, :, token].argmax())
         told.append(
-            f"{visible(flow.tokens[token])} (score {_score(flow.scores[token])}, most of it by"
-            f" head {head + 1})"
+            f"{visible(flow.tokens[token])} (score {_score(flow.scores[token])}, most of it by head {head + 1})"
         )
     return f"Tokens with most attention: {', '.join(told)}."
 
@@ -55,7 +55,7 @@ def _score(score: float) -> str:
 
 def _share(amount: float) -> str:
     """A share in per cent, with two digits that count."""
-    return f"{float(f'{100 * amount:.2g}'):g} %"
+    return f"{float(f'{100 * amount:.2g}'):g}\u00a0%"
 
 
 def _some(number: int, word: str) -> str:
