@@ -34,4 +34,6 @@ def with_script(page, script):
     told = 'Object.assign(document.body.appendChild(document.createElement("pre")), {id: "outcome"}).textContent ='
     end = "</script></body></html>"
     assert page.count(end) == 1
-    return page.replace(end, f"\nfunction tests() {{\n{script}\n}}\n{told} JSON.stringify(tests());\n{end}")
+    return page.replace(
+        end, f"\nfunction tests() {{\n{script}\n}}\nconst found = JSON.stringify(tests());\n{told} found;\n{end}"
+    )

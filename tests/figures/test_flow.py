@@ -15,7 +15,7 @@ def test_amounts_by_hand():
 
 
 def test_what_goes_along_the_lines_is_what_arrives():
-    flow = made("a b c d".split(), 3, 2)
+    flow = made(list("abcd"), 3, 2)
     assert flow.amounts.sum(2) == pytest.approx(flow.nodes[:-1])
 
 

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from flows import by_hand, large, made
@@ -23,11 +25,11 @@ def test_nothing_overlaps_and_nothing_leaves_the_picture(size, depth, heads):
     if size > 1 and heads > 1:
         pitch = places.x[0, 1] - places.x[0, 0]
         assert (places.x[1:, 0] - places.x[:-1, -1] >= pitch).all()
-    assert LEFT <= places.x.min()
+    assert places.x.min() >= LEFT
     assert places.x.max() <= places.width
     wide = [SIZE if places.upright else width_of(label.text) for label in places.labels]
     ends = [(label.x - one / 2, label.x + one / 2) for label, one in zip(places.labels, wide, strict=True)]
-    assert all(left[1] < right[0] for left, right in zip(ends, ends[1:], strict=False))
+    assert all(left[1] < right[0] for left, right in pairwise(ends))
     deep = max(width_of(label.text) for label in places.labels) if places.upright else SIZE
     assert places.text_top + deep <= places.height
 
@@ -63,7 +65,7 @@ def test_darkness_by_the_strongest():
 
 
 def test_which_lines_are_drawn_by_a_slow_loop():
-    flow = made("a b c d e f".split(), 3, 2)
+    flow = made(list("abcdef"), 3, 2)
     for most in (6000, 40, 0):
         drawn = lines(flow, most=most)
         ranked = sorted(flow.amounts.ravel().tolist(), reverse=True)

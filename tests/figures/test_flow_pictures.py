@@ -73,8 +73,8 @@ def test_a_frame_holds_the_whole_page():
 
 def test_the_same_flow_gives_the_same_bytes(tmp_path):
     for ending in ("svg", "html", "pdf"):
-        made("a b c".split(), 2, 2).save(tmp_path / f"one.{ending}")
-        made("a b c".split(), 2, 2).save(tmp_path / f"two.{ending}")
+        made(list("abc"), 2, 2).save(tmp_path / f"one.{ending}")
+        made(list("abc"), 2, 2).save(tmp_path / f"two.{ending}")
         assert (tmp_path / f"one.{ending}").read_bytes() == (tmp_path / f"two.{ending}").read_bytes()
 
 
@@ -84,7 +84,7 @@ def test_a_large_pdf_is_bounded(tmp_path):
 
 
 def test_the_figure_has_the_words_of_the_svg():
-    figure = as_figure(made([*"so dull".split(), "$x$"], 2, 2))
+    figure = as_figure(made(["so", "dull", "$x$"], 2, 2))
     written = [text.get_text() for text in figure.axes[0].texts]
     for shown in ("so", "$x$", "head 2", "layer 2", "input", "answer"):
         assert shown in written

@@ -107,9 +107,9 @@ def flow_from(values: Mapping[str, Any]) -> Flow:
     if weights.shape[-1] != size**2:
         raise BadData(f"{size} tokens need {size**2} weights in each layer and head; there are {weights.shape[-1]}")
     square = weights.reshape(*weights.shape[:2], size, size) / values["unit"]  # [depth head query key]
-    numbers = {name: _array(name, values[name], axes) for name, axes in AXES.items() if name != "weights"}
-    words = {name: str(values.get(name, "")) for name in ("method", "answer")}
-    return Flow(tuple(str(token) for token in values["tokens"]), weights=square, **numbers, **words)
+    scores, nodes, readout = (_array(name, values[name], AXES[name]) for name in ("scores", "nodes", "readout"))
+    method, answer = (str(values.get(name, "")) for name in ("method", "answer"))
+    return Flow(tuple(str(token) for token in values["tokens"]), scores, nodes, square, readout, method, answer)
 
 
 def _array(name: str, values: Any, axes: str) -> Float[ndarray, "..."]:
