@@ -2,14 +2,14 @@
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
 
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
-from whence.explainers import USUAL, explainer
+from whence.explainers import USUAL, explainer, names
 from whence.explainers._attribution import Attribution
 from whence.explainers._diagram import diagram
 from whence.figures import tokens as drawn
@@ -30,6 +30,7 @@ class Explanation:
     attributions: tuple[Attribution, ...]
     where: str = ""  # of a model that answers at several places: which answer this is
     notes: tuple[str, ...] = ()
+    valued: bool = False  # whether the prediction is a value, which has no probability
     shading: Shading = "strongest"  # from zero to the strongest score, or over the `range` of scores
 
     @property
@@ -46,7 +47,8 @@ class Explanation:
     def caption(self) -> str:
         """What is explained, in words."""
         where = f" {self.where}" if self.where else ""
-        return "; ".join([f"{self.prediction}{where} (probability {self.probability:.3f})", *self.notes])
+        probable = "" if self.valued else f" (probability {self.probability:.3f})"
+        return "; ".join([f"{self.prediction}{where}{probable}", *self.notes])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -98,7 +100,7 @@ def explain_text(
     """What the model predicts for a text, explained by each method.
 
     A translator is asked for the last token of the `target` text, given those before it; a language model for what
-    comes after the text; a tagger for the tag of the last word.
+    comes after the text; a tagger for the tag of the last word. For a model of series the text is one window.
     """
     if measure not in get_args(Measure):
         raise BadConfig(f"no measure {measure!r}; there are: {', '.join(get_args(Measure))}")
@@ -112,7 +114,8 @@ def explain_text(
         for method, explain in zip(methods, found, strict=True)
     )
     cut = (f"the text was longer than {subject.encoder.limit} and was cut there",) if bool(batch.truncated[0]) else ()
-    return Explanation(*answer_of(subject, batch, explained), attributions, place_of(subject, batch, explained), cut)
+    said = answer_of(subject, batch, explained)
+    return Explanation(*said, attributions, place_of(subject, batch, explained), cut, subject.task.valued)
 
 
 def flow(
@@ -130,8 +133,8 @@ def flow(
     """
     batch = encoded(subject, text, pair, target)
     explained = predicted(subject, batch)
-    said, probability = answer_of(subject, batch, explained)
-    answer = f"{said} {place_of(subject, batch, explained)}".rstrip() + f" (probability {probability:.3f})"
+    said, place = answer_of(subject, batch, explained), place_of(subject, batch, explained)
+    answer = Explanation(*said, (), place, valued=subject.task.valued).caption
     return diagram(subject, batch, explained, answer, normalize, row)
 
 
@@ -145,9 +148,10 @@ def encoded(subject: Subject, text: str, pair: str | None, target: str | None) -
 
 
 def answer_of(subject: Subject, batch: Batch, explained: Target) -> tuple[str, float]:
-    """What the model says, and how probable it finds it."""
+    """What the model says, and how probable it finds it; a value has no probability."""
     position, number = int(explained.positions[0]), int(explained.classes[0])
-    return name_of(subject, number), float(subject.predict(batch)[0, position, number])
+    found = float(subject.predict(batch)[0, position, number])
+    return (f"the value {found:+.3f}", float("nan")) if subject.task.valued else (name_of(subject, number), found)
 
 
 def refuse_options(options: Mapping[str, Mapping[str, Any]], methods: Mapping[str, Callable[..., Any]]) -> None:
@@ -155,18 +159,34 @@ def refuse_options(options: Mapping[str, Mapping[str, Any]], methods: Mapping[st
     for method, given in options.items():
         if method not in methods:
             raise BadConfig(f"options came for {method}, which is not among the methods: {', '.join(methods)}")
-        has = [
-            name for name, one in inspect.signature(methods[method]).parameters.items() if one.kind == one.KEYWORD_ONLY
-        ]
+        has = options_of(methods[method])
         for name in given:
             if name not in has:
                 raise BadConfig(f"{method} has no option {name!r}; it has: {', '.join(has) or 'none'}")
 
 
+def options_of(explain: Callable[..., Any]) -> list[str]:
+    """The options that a method has."""
+    return [name for name, one in inspect.signature(explain).parameters.items() if one.kind == one.KEYWORD_ONLY]
+
+
+def spread(given: Mapping[str, Any], methods: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Options that came once, for each of the methods that has them; one that none of them has is refused."""
+    found: dict[str, dict[str, Any]] = {}
+    for option, value in given.items():
+        having = [method for method in methods if option in options_of(explainer(method))]
+        if not having:
+            there = ", ".join(name for name in names() if option in options_of(explainer(name)))
+            raise BadConfig(f"{option} is an option of {there}: not among the methods: {', '.join(methods)}")
+        for method in having:
+            found.setdefault(method, {})[option] = value
+    return found
+
+
 def place_of(subject: Subject, batch: Batch, explained: Target) -> str:
     """Which of a model's answers is explained, in words; nothing where it gives one."""
     position = int(explained.positions[0])
-    if subject.task.needs == "label":
+    if subject.task.needs == "label" or subject.task.valued:
         return ""
     if subject.task.needs == "target":
         return f"where the target has {name_of(subject, int(batch.gold[0, position]))!r}"

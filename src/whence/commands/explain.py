@@ -12,7 +12,7 @@ from whence.commands._shared import HERE, Output, parsed, quieten
 from whence.core.errors import BadConfig
 from whence.options import usually
 
-Task = Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm"]
+Task = Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm", "series"]
 
 
 def command(arguments: list[str]) -> int:
@@ -35,9 +35,17 @@ def command(arguments: list[str]) -> int:
         heads: Annotated[Literal["mean", "max"] | int | None, usually("mean", "mean|max|INT")] = None
         """raw_attention: a head's number, the mean or the largest of all"""
         row: Annotated[
-            Literal["auto", "first", "last", "mean", "answer"] | None, usually("auto", "auto|first|last|mean|answer")
+            Literal["auto", "first", "last", "mean", "answer"] | int | None,
+            usually("auto", "auto|first|last|mean|answer|INT"),
         ] = None
-        """raw_attention: from which token one looks (auto: where the answer is read)"""
+        """raw_attention, lat, lat_mixed, rollout: from which token one looks (auto: where the answer is read)"""
+        normalize: Annotated[
+            Literal["softmax_sum", "softmax_mean", "l1", "none"] | None,
+            usually("softmax_sum", "softmax_sum|softmax_mean|l1|none"),
+        ] = None
+        """lat, lat_mixed, gradient_squared: how raw scores become a text's scores"""
+        of: Annotated[Literal["predicted", "paper", "code"] | None, usually("predicted", "predicted|paper|code")] = None
+        """gradient_squared: which output's gradient (predicted: what is explained; paper: its logit; code: all)"""
         measure: Literal["probability", "logit", "margin"] = "probability"
         """what is explained, of the class that the model predicts"""
         form: Literal["text", "html", "svg", "pdf", "latex", "json"] = "text"
@@ -65,23 +73,23 @@ def command(arguments: list[str]) -> int:
     if options.flow is not None:
         refuse_ending(options.flow)
     quieten()
-    from whence.explaining import explain_text
+    from whence.explaining import explain_text, spread
     from whence.explaining import flow as flow_of
     from whence.models.subject import load
 
     subject = load(options.model, options.task, device=options.device, dtype=options.dtype,
                    trust_remote_code=options.trust_remote_code)  # fmt: skip
-    given = {"layer": options.layer, "heads": options.heads, "row": options.row}
-    chosen = {"raw_attention": {name: value for name, value in given.items() if value is not None}}
+    given = {name: getattr(options, name) for name in ("layer", "heads", "row", "normalize", "of")}
     explanation = explain_text(
         subject, options.text, options.pair, options.method, options.measure,
-        chosen if chosen["raw_attention"] else {}, options.target,
+        spread({name: value for name, value in given.items() if value is not None}, options.method), options.target,
     )  # fmt: skip
     for note in explanation.notes:
         options.output.say(f"  {note}")
     if options.flow is not None:
         with saving(options.flow, "--flow"):
-            flow_of(subject, options.text, options.pair, options.target).save(options.flow)
+            how = {name: given[name] for name in ("row", "normalize") if given[name] is not None}
+            flow_of(subject, options.text, options.pair, options.target, **how).save(options.flow)
     form = "json" if options.output.json else options.form
     return write_out(replace(explanation, shading=options.shading), form, options.out)
 
