@@ -1,6 +1,8 @@
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from flows import by_hand, large, made
 from test_tokens import NASTY, Reader
@@ -8,7 +10,7 @@ from test_tokens import NASTY, Reader
 from whence.figures.flow_html import as_frame, as_html
 from whence.figures.flow_layout import layout
 from whence.figures.flow_pdf import as_figure, save_pdf
-from whence.figures.flow_svg import as_svg
+from whence.figures.flow_svg import as_svg, inks
 from whence.figures.flow_words import HOW_TO_READ
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -26,6 +28,12 @@ def test_svg_by_hand():
     inks = {"".join(text.itertext()): text.get("fill") for text in tree.iter(f"{SVG}text")}
     assert inks["so: 0.56so"] == "#000000"  # the title, then the text
     assert inks["dull: 0.44dull"] == "#767676"  # the least score can still be read: 4.5 to 1 on white
+
+
+def test_tokens_that_nothing_reaches_leave_the_others_their_greys():
+    flow = made(["<s>", "so", "dull"], 1, 1)
+    assert inks(replace(flow, scores=np.array([0.0, 0.5, 0.6]))) == ["#767676", "#767676", "#000000"]
+    assert inks(replace(flow, scores=np.zeros(3))) == ["#000000"] * 3
 
 
 def test_the_picture_says_how_to_read_it_and_what_is_left_out():

@@ -59,6 +59,12 @@ class Flow:
         """How much attention goes along each line: its weight times what has arrived at its upper end."""
         return self.weights * self.nodes[1:, :, :, None]  # [depth head query key]
 
+    @property
+    def extremes(self) -> tuple[float, float]:
+        """The least and the largest score, leaving out tokens that nothing has reached (often special ones)."""
+        reached = self.scores[self.scores > 0]
+        return (float(reached.min()), float(reached.max())) if len(reached) else (0.0, 0.0)
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, rounded: weights as whole ten-thousandths, row after row of each layer and head."""
         parts = np.rint(self.weights * UNIT).astype(int).reshape(self.depth, self.heads, -1)

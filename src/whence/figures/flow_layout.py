@@ -25,7 +25,7 @@ LINES = 6000  # as many are drawn; beyond that nothing can be told apart, and fi
 DARK = 3.2  # the least radius of the darkest dot
 FANS = 240  # lines from the answer, and to the tokens
 FAINTEST = 0.05  # of a line that can just be seen
-PALEST = 0.1  # of a head's attention: where no line carries as much, none is quite dark
+LINE, DOT = 0.25, 0.5  # of a head's attention: where nothing carries as much, no line, and no dot, is quite dark
 Scale = Literal["strongest", "authors"]
 POWER = {"strongest": 2 / 3, "authors": 1.0}
 
@@ -116,7 +116,7 @@ def lines(flow: Flow, scale: Scale = "strongest", most: int = LINES) -> Lines:
     Left out are lines that could not be seen, and, where more than `most` remain, the faintest of them.
     """
     amounts = flow.amounts  # [depth head query key]
-    darkest = 1.0 if scale == "authors" else max(float(amounts.max()), PALEST)
+    darkest = 1.0 if scale == "authors" else max(float(amounts.max()), LINE)
     least = max(darkest * ((FAINTEST - 0.003) / 0.997) ** (1 / POWER[scale]), bound(amounts, most))
     kept = np.argwhere(amounts >= least)  # [line 4]
     drawn = amounts[tuple(kept.T)]  # [line]
@@ -137,12 +137,12 @@ def alpha_of(amount: Float[ndarray, "*any"], darkest: float, scale: Scale) -> Fl
     """How dark a line or dot is: .997 · amount + .003 with the scale `authors`, as in the code of paper 000.
 
     *Differs from the paper*: with `strongest` it is .997 · (amount / darkest)^⅔ + .003, since with many tokens and
-    layers amounts are so small that all would be white. Lines are darkest at the largest amount, or a tenth of a head's
-    attention if none carries as much, so that attention that is spread evenly looks pale.
+    layers amounts are so small that all would be white. Lines are darkest at the largest amount, or a quarter of a
+    head's attention (dots: half) if none carries as much, so that attention that is spread evenly looks pale.
     """
     return 0.997 * np.minimum(amount / darkest, 1.0) ** POWER[scale] + 0.003
 
 
 def darkest_dot(flow: Flow, scale: Scale) -> float:
     """The amount of attention that the darkest dot stands for."""
-    return 1.0 if scale == "authors" else float(max(flow.nodes.max(), flow.readout.max(), PALEST))
+    return 1.0 if scale == "authors" else float(max(flow.nodes.max(), flow.readout.max(), DOT))

@@ -141,8 +141,8 @@ def _tokens(flow: Flow, places: Layout) -> Iterable[str]:
 
 def inks(flow: Flow) -> list[str]:
     """The colour of each token's text: from a grey that can still be read, for the least score, to black."""
-    least, largest = float(flow.scores.min()), float(flow.scores.max())
-    greys = [round(0x76 * (largest - score) / ((largest - least) or 1.0)) for score in flow.scores]
+    least, largest = flow.extremes
+    greys = [round(0x76 * min((largest - score) / ((largest - least) or 1.0), 1.0)) for score in flow.scores]
     return [f"#{grey:02x}{grey:02x}{grey:02x}" for grey in greys]
 
 

@@ -22,9 +22,10 @@ def heading(flow: Flow) -> str:
 def scales(flow: Flow, drawn: Lines, dot: float) -> str:
     """What the darkest stands for, and which lines are not there."""
     method = f"Scores of tokens: {visible(flow.method)}. " if flow.method else ""
+    least, most = flow.extremes
     darkest = (
         f"Full blue stands for {_share(drawn.darkest)} of a head's attention in lines and {_share(dot)} in dots; tokens"
-        f" go from {_score(flow.scores.min())} in grey to {_score(flow.scores.max())} in black."
+        f" go from {_score(least)} in grey to {_score(most)} in black."
     )
     if not drawn.left_out:
         return f"{method}{darkest} All lines are drawn."
