@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from pooled_reader import transformer, with_heads_moved
+from pooled_reader import stacked, with_heads_moved
 from scipy.stats import kendalltau
 
 from tokenizing import reader
@@ -23,7 +23,7 @@ def bench_of(subject, examples=EXAMPLES, **options):
 
 
 def test_beside_models_whose_heads_were_truly_moved():
-    subject = transformer()
+    subject = stacked()
     table = relabelling.run(CONFIG, bench_of(subject, EXAMPLES[:6]))
     generator = np.random.default_rng(0)
     heads = relabelling.heads_of(subject, subject.encode(EXAMPLES[:1]))
@@ -48,7 +48,7 @@ def test_beside_models_whose_heads_were_truly_moved():
 
 
 def test_lat_changes_and_the_others_do_not():
-    table = relabelling.run(CONFIG, bench_of(transformer()))
+    table = relabelling.run(CONFIG, bench_of(stacked()))
     assert len(table) == 24 * 3
     mean = table.groupby("method")[["tau", "moved"]].mean()
     assert mean.loc["lat", "tau"] < 0.9
@@ -66,7 +66,7 @@ def test_lat_changes_and_the_others_do_not():
 
 def test_any_explainer_can_be_asked():
     config = CONFIG.model_copy(update={"methods": ("raw-attention", "gradient_squared")})
-    table = relabelling.run(config, bench_of(transformer(pooled=False)))
+    table = relabelling.run(config, bench_of(stacked(pooled=False)))
     assert set(table["method"]) == {"raw_attention", "gradient_squared"}
     assert table["tau"].min() > 0.999
     assert relabelling.verdict(table).answer == "yes"
