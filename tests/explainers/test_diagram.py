@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import saved_models
+import zoo
+from tokenizing import wordpiece
 from whence import attending
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
 from whence.explaining import flow
 from whence.figures.flow import flow_from
-from whence.models.subject import load
+from whence.models.subject import Subject, load
 
 TEXT = "i found the plot dull"
 
@@ -55,6 +57,16 @@ def test_other_tasks_have_a_flow_too(made):
     found = flow(load(made()), TEXT)
     assert found.nodes[0].sum(1) == pytest.approx(1.0, abs=1e-5)  # all of a head's attention arrives
     assert " '" in found.answer  # of which word, or after which
+
+
+@pytest.mark.parametrize(("name", "answer"), [("pooled-post-sinusoidal-cross_entropy", "LABEL_"),
+                                              ("pooled-series", "the value ")])  # fmt: skip
+def test_the_models_of_paper_000(name, answer):
+    found = flow(Subject(zoo.BY_NAME[name].build(), wordpiece()), "good film not bad")
+    assert found.answer.startswith(answer)
+    assert "nan" not in found.answer
+    assert found.method.startswith("lat, from: local attention (local)")
+    assert found.nodes[-1] == pytest.approx(np.tile(found.readout, (found.heads, 1)))
 
 
 def test_what_cannot_be_drawn_gets_a_sentence(subject):
