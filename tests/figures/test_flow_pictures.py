@@ -104,4 +104,4 @@ def test_the_heading_fits(answer):
     svg = ElementTree.fromstring(as_svg(by_hand(answer=answer)))
     heading = next(text for text in svg.iter(f"{SVG}text") if text.get("font-weight") == "bold").text
     assert heading.startswith("Flow of attention through 2 layers of 1 head")
-    assert len(heading) * 9 < float(svg.get("width"))
+    assert len(heading) * 7.7 < float(svg.get("width"))

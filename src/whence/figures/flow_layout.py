@@ -73,7 +73,7 @@ def layout(flow: Flow) -> Layout:
     inner = min(max(size * heads * FARTHEST, NARROWEST), max(WIDEST, heads * ((size - 1) * CLOSEST + gap)))
     inner = max(inner, size * SLOT)
     column = inner / heads
-    pitch = min((column - gap) / max(size - 1, 1), 3 * FARTHEST)
+    pitch = min((column - gap) / max(size - 1, 1), column / (size + 0.8), 3 * FARTHEST)  # columns are told apart
     middles = LEFT + column * (np.arange(heads) + 0.5)  # [head]
     x = middles[:, None] + pitch * (np.arange(size) - (size - 1) / 2)  # [head token]
     row = 60.0 if flow.depth <= 6 else max(44.0 - 1.0 * (flow.depth - 12), 24.0) if flow.depth > 12 else 48.0

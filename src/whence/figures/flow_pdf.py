@@ -83,7 +83,7 @@ def _dots(axes: Axes, flow: Flow, places: Layout, dot: float, scale: Scale) -> N
 def _names(axes: Axes, flow: Flow, places: Layout) -> None:
     """The heading, the names of rows and columns, and the tokens."""
     x, y = places.answer
-    _write(axes, 12.0, 18.0, heading_line(flow, places), 14.0, weight="bold")
+    _write(axes, 12.0, 18.0, heading_line(flow, places), 13.0, weight="bold")
     _write(axes, x, y - 9, "answer", 12.0, ha="center")
     for level, row in enumerate(places.y):
         _write(axes, 12.0, float(row) + 4, f"layer {level}" if level else "input", 12.0, color=QUIET)

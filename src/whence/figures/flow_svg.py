@@ -14,7 +14,7 @@ from whence.figures.style import INK, PALE, PALETTE, QUIET
 from whence.figures.tokens_svg import FONT, SIZE
 
 SANS = "'DejaVu Sans',system-ui,sans-serif"
-LETTER = 6.6  # the width of a letter of the caption, in pixels
+LETTER, BOLD = 6.6, 7.7  # the width of a letter of the caption and of the heading, in pixels
 CAPTION, STEP = 11.5, 17.0  # the height of its letters and of its lines
 THIN = 1.1  # of lines
 Stroke = tuple[float, float, float, float]  # from x, y to x, y
@@ -100,7 +100,7 @@ def _dots(flow: Flow, places: Layout, dot: float, scale: Scale) -> str:
 def _names(flow: Flow, places: Layout) -> str:
     """The heading, and the names of rows and columns."""
     x, y = places.answer
-    parts = [f'<text x="12" y="18" font-size="14" font-weight="bold">{escape(heading_line(flow, places))}</text>',
+    parts = [f'<text x="12" y="18" font-size="13" font-weight="bold">{escape(heading_line(flow, places))}</text>',
              f'<text x="{x:g}" y="{y - 9:g}" font-size="12" text-anchor="middle">answer</text>']  # fmt: skip
     for level, row in enumerate(places.y):
         name = f"layer {level}" if level else "input"
@@ -117,7 +117,7 @@ def _names(flow: Flow, places: Layout) -> str:
 
 def heading_line(flow: Flow, places: Layout) -> str:
     """The heading, cut where the picture is too narrow for it."""
-    return textwrap.shorten(heading(flow), int((places.width - 24) / 9), placeholder="…")
+    return textwrap.shorten(heading(flow), int((places.width - 24) / BOLD), placeholder="…")
 
 
 def head_name(flow: Flow, places: Layout, head: int) -> str:
