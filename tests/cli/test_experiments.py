@@ -25,6 +25,7 @@ print(experiment(name).verdict(table).sentence)
         ("erasure", ("--erase", "input", "--sites", "*.0.*", "*.1.*"), "bert", "5 rows, one row per example"),
         ("layers", ("--draws", 2, "--specials"), "bert", "30 rows, one row per example, group of layers"),
         ("gating", (), "additive", "5 rows, one row per example"),
+        ("score", (), "additive", "5 rows, one row per example and seed"),
     ],
 )
 def test_run(name, options, model, rows, capsys, tmp_path):
