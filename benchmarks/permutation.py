@@ -21,7 +21,8 @@ from whence.data.catalogue import load
 from whence.experiments import permutation
 from whence.experiments._bench import Bench
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
-from whence.models.training import Training, untrained
+from whence.models.beginnings import untrained
+from whence.models.training import Training
 
 TIMES, ROUNDS = 100, 5
 

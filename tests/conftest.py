@@ -63,7 +63,8 @@ def stories():
 @pytest.fixture(scope="session")
 def story_reader(stories, tmp_path_factory):
     """A small model that has learned to answer the questions, through attention alone; trained once a process."""
-    from whence.models.training import Training, train
+    from whence.models.training import Training
+    from whence.models.workshop import train
 
     training = Training(
         data="stories", attention="dot", embedding_size=32, hidden_size=32, learning_rate=1e-2, epochs=10

@@ -136,7 +136,8 @@ def speaker() -> Path:
 @cache
 def additive() -> Path:
     """The reference model, trained on a few reviews by `whence`."""
-    from whence.models.training import Training, train
+    from whence.models.training import Training
+    from whence.models.workshop import train
 
     folder = home() / "additive"
     training = Training(data="reviews", embedding_size=8, hidden_size=8, epochs=2, learning_rate=1e-2)

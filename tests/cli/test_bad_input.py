@@ -257,7 +257,7 @@ def test_a_full_disk_while_a_model_is_trained(error, capsys, out, monkeypatch):
     def full(*_, **__):
         raise error
 
-    monkeypatch.setattr("whence.models.training.fit", full)
+    monkeypatch.setattr("whence.models.workshop.fit", full)
     refused(whence(capsys, "train", "additive", "--out", out, "--quiet"), f"could not write in {out}", "Make room")
 
 

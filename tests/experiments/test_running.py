@@ -156,7 +156,8 @@ def test_a_folder_that_cannot_be_written_is_noticed_before_the_run(tmp_path, mon
 
 def test_trained_again_from_seeds(tmp_path, monkeypatch):
     """Reference models are trained again with equal weights; the one there is serves as its own seed."""
-    from whence.models.training import Training, train
+    from whence.models.training import Training
+    from whence.models.workshop import train
 
     monkeypatch.setattr("whence.models.workshop.processors", lambda: 1)
     corpus = saved_models.corpus()

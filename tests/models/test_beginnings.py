@@ -12,8 +12,9 @@ from whence.core.errors import BadConfig, BadData, CannotLoad
 from whence.data.embedded import entailment, numerals, reviews, stories
 from whence.models.beginnings import untrained
 from whence.models.subject import load
-from whence.models.training import PRESETS, Training, drawn, train
+from whence.models.training import PRESETS, Training
 from whence.models.vocabulary import piece_tokenizer, sentence_ends, word_tokenizer
+from whence.models.workshop import drawn, train
 
 SIZES = {"sizes": {"train": 60, "dev": 12, "test": 12}}
 TINY = {"embedding_size": 8, "hidden_size": 8, "epochs": 1, "learning_rate": 1e-2}

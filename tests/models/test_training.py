@@ -20,11 +20,12 @@ from whence.core.errors import BadConfig, BadData
 from whence.core.seeds import stream
 from whence.data.embedded import stories
 from whence.data.examples import Corpus, Example
-from whence.models import training as module
+from whence.models import workshop as module
 from whence.models.beginnings import begin_with, untrained
+from whence.models.records import RECORD, recorded, retrainable, training_seconds
 from whence.models.subject import load
-from whence.models.training import RECORD, Training, recorded, retrainable, train, training_seconds
-from whence.models.workshop import train_all
+from whence.models.training import Training
+from whence.models.workshop import train, train_all
 
 SMALL = Training(data="stories", encoder="average", embedding_size=8, hidden_size=8, epochs=2, learning_rate=1e-2)
 

@@ -16,8 +16,8 @@ from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus, Example
 from whence.experiments import experiment
 from whence.experiments._running import perform, refuse_unknown, refuse_unmarked, split_of
+from whence.models.records import retrainable, training_seconds
 from whence.models.subject import Subject, load
-from whence.models.training import retrainable, training_seconds
 from whence.models.workshop import train_all
 from whence.results.saving import saving, write_json
 from whence.results.store import Store

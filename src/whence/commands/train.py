@@ -13,7 +13,8 @@ def command(arguments: list[str]) -> int:
     """`whence train additive --data sst --out folder`."""
     positional, rest = leading(arguments, ("--model",))
     named = positional[1] if positional else "additive"  # whose defaults are meant
-    from whence.models.training import Training, altered_as, train
+    from whence.models.training import Training
+    from whence.models.workshop import altered_as, train
 
     @dataclass(frozen=True)
     class Options:

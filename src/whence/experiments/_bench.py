@@ -28,8 +28,8 @@ from whence.models.fitting import scores
 from whence.models.generating import translate
 from whence.models.stepwise import encoded_once, step_probabilities
 from whence.models.subject import Subject, probabilities
-from whence.models.training import Training, train
-from whence.models.workshop import train_all
+from whence.models.training import Training
+from whence.models.workshop import train, train_all
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,9 +17,9 @@ from whence.data.tables import DEV
 from whence.experiments import experiment
 from whence.experiments._bench import Bench
 from whence.experiments._config import Looking, Run
+from whence.models.records import retrainable
 from whence.models.subject import Subject, load
 from whence.models.threads import suited
-from whence.models.training import retrainable
 from whence.results.result import Result, manifest_now
 from whence.results.saving import saving
 from whence.results.store import Store

@@ -1,16 +1,101 @@
-"""Training many models side by side, one process each; what is finished already is not trained again."""
+"""Training a reference model on a corpus: `whence train additive --data sst`; and many side by side, one process each.
+
+What is finished already is not trained again.
+"""
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 import transformers
 from joblib import Parallel, delayed
+from torch import Generator
 from tqdm.auto import tqdm
 
-from whence.data.examples import Corpus
-from whence.models.training import RECORD, Training, train
+from whence.core.attending import Rule
+from whence.core.errors import BadData
+from whence.core.overrides import random, uniform
+from whence.core.seeds import stream
+from whence.data.catalogue import load as load_corpus
+from whence.data.examples import Corpus, Example
+from whence.models.beginnings import learnable, untrained
+from whence.models.fitting import fit
+from whence.models.records import RECORD, refuse_other
+from whence.models.subject import Subject, load
+from whence.models.training import Training
+from whence.results.saving import saving, write_json
+
+ALTERED: dict[str, Callable[[Generator], Rule]] = {"uniform": lambda _: uniform, "random": random}
+
+
+def train(training: Training, folder: Path, *, corpus: Corpus | None = None, quiet: bool = False) -> Subject:
+    """A trained subject, saved in `folder` with `save_pretrained`; taken from there if it is finished already.
+
+    A run that was cut off goes on from its last finished epoch.
+    """
+    corpus = corpus or load_corpus(training.data, data_dir=training.data_dir, columns=training.columns)
+    identity = training.identity(corpus)
+    if (folder / RECORD).exists():
+        refuse_other(folder, identity)
+        return load(folder)
+    with saving(folder):
+        return _trained(training, folder, corpus, identity, quiet)
+
+
+def _trained(training: Training, folder: Path, corpus: Corpus, identity: dict[str, Any], quiet: bool) -> Subject:
+    begun = time.perf_counter()
+    if not {"train", "dev"} <= set(corpus.splits):
+        raise BadData(
+            f"{corpus.name} has the splits {', '.join(corpus.splits)}; training needs train and dev. Give the table a"
+            " column `split` that says train, dev or test in each row"
+        )
+    train = drawn(corpus["train"], training.limit)
+    dev = drawn(learnable(corpus, "dev"), training.limit and training.limit // 4)
+    subject = untrained(training, replace(corpus, splits={**corpus.splits, "train": tuple(train)}))
+    folder.mkdir(parents=True, exist_ok=True)
+    started = folder / "training.started.json"
+    if started.exists():
+        refuse_other(folder, identity, started.name)
+    else:
+        write_json(started, {"identity": identity})
+    progress = fit(
+        subject, train, dev, training.recipe, checkpoint=folder / "checkpoint.pt", quiet=quiet,
+        override=None if training.altered == "none" else partial(_alteration, training),
+    )  # fmt: skip
+    subject.model.save_pretrained(folder)
+    subject.tokenizer.save_pretrained(folder)
+    vectors = training.vectors and training.vectors.resolve()  # to be found from any folder
+    options = training.model_copy(update={"vectors": vectors}).model_dump(mode="json")
+    record = {"identity": identity, "training": options, "dev": progress.scores,
+              "losses": progress.losses, "best": progress.best,
+              "seconds": round(time.perf_counter() - begun, 2), "notes": list(corpus.notes)}  # fmt: skip
+    write_json(folder / RECORD, record)
+    for leftover in (started, folder / "checkpoint.pt", folder / "checkpoint.new"):
+        leftover.unlink(missing_ok=True)
+    return subject
+
+
+def altered_as(training: Training) -> Mapping[str, Rule] | None:
+    """The rules that a model was trained with, to look at it as it was trained."""
+    return None if training.altered == "none" else _alteration(training, stream(training.seed, "attention after"))
+
+
+def _alteration(training: Training, generator: Generator) -> Mapping[str, Rule]:
+    rule = ALTERED[training.altered](generator)
+    return dict.fromkeys(training.altered_sites, rule)
+
+
+def drawn(examples: Sequence[Example], limit: int | None) -> Sequence[Example]:
+    """So many of the examples at most, drawn by chance, but always the same."""
+    if limit is None or limit >= len(examples):
+        return examples
+    numbers = torch.randperm(len(examples), generator=stream(0, "limit"))[:limit]
+    return [examples[number] for number in sorted(numbers.tolist())]
 
 
 def train_all(wanted: Sequence[tuple[Training, Path, Corpus]], *, quiet: bool = False) -> None:

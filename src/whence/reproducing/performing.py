@@ -11,8 +11,9 @@ from whence.data.examples import Corpus
 from whence.data.shelf import home
 from whence.experiments import experiment
 from whence.experiments._running import identified, perform
+from whence.models.records import RECORD
 from whence.models.subject import load
-from whence.models.training import RECORD, Training
+from whence.models.training import Training
 from whence.models.workshop import train_all
 from whence.options import checked
 from whence.reproducing.study import Case, Picture, Run, Scale, Study

@@ -1,0 +1,108 @@
+"""The reference models of the sizes that a training asks for, with random weights."""
+
+from collections.abc import Callable
+from typing import Any
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from whence.core.errors import BadConfig
+from whence.data.examples import Corpus
+from whence.models import additive, hierarchical, recurrent, transformer
+from whence.models.training import Training
+from whence.models.vocabulary import sentence_ends
+
+
+def _named(tokenizer: PreTrainedTokenizerBase, corpus: Corpus) -> dict[str, Any]:
+    """What every config is told: the vocabulary, its special tokens, the classes."""
+    ids = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("pad", "bos", "eos")}
+    labels = {
+        "id2label": dict(enumerate(corpus.labels)),
+        "label2id": {label: i for i, label in enumerate(corpus.labels)},
+    }
+    return {"vocab_size": len(tokenizer), **ids, **(labels if corpus.labels else {})}
+
+
+def _additive(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
+    _refuse_targets(training, corpus, task)
+    pairs = any(example.pair is not None for example in corpus["train"])
+    wanted = "bypass" if training.bypass else "conditional" if training.model == "conditional" else ""
+    if wanted and not pairs:
+        raise BadConfig(f"{wanted} is for corpora of pairs; {corpus.name} has single texts")
+    if wanted == "conditional" and training.encoder != "lstm":
+        raise BadConfig(f"conditional hands on the state of an lstm; the encoder is {training.encoder}")
+    return additive.AdditiveForSequenceClassification(
+        additive.AdditiveConfig(
+            encoder=training.encoder, attention=training.attention, hidden_size=training.hidden_size,
+            embedding_size=width, pairs=pairs,
+            conditional=training.model == "conditional", bypass=training.bypass, **_named(tokenizer, corpus),
+        )
+    )  # fmt: skip
+
+
+def _hierarchical(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
+    _refuse_targets(training, corpus, task)
+    return hierarchical.HierarchicalForSequenceClassification(
+        hierarchical.HierarchicalConfig(
+            embedding_size=width, hidden_size=training.hidden_size, word_dropout=training.dropout,
+            sentence_dropout=training.dropout / 2, output_dropout=training.dropout / 2,
+            sentence_end_ids=sentence_ends(tokenizer), **_named(tokenizer, corpus),
+        )
+    )  # fmt: skip
+
+
+def _recurrent(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
+    _refuse_labels(training, corpus, task)
+    return recurrent.RecurrentForConditionalGeneration(
+        recurrent.RecurrentConfig(
+            embedding_size=width, hidden_size=training.hidden_size, num_layers=training.layers,
+            attention=training.attention, dropout=training.dropout, **_translating(tokenizer, corpus),
+        )
+    )  # fmt: skip
+
+
+def _transformer(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
+    shape: dict[str, Any] = {
+        "hidden_size": training.hidden_size, "intermediate_size": 2 * training.hidden_size, "dropout": training.dropout,
+        "num_hidden_layers": training.layers, "num_decoder_layers": training.layers,
+        "num_attention_heads": training.heads,
+    }  # fmt: skip
+    if training.vectors is not None:
+        raise BadConfig(
+            "the transformer's word vectors are as wide as its layers and begin at random; leave vectors out"
+        )
+    if task == "seq2seq":
+        config = transformer.TransformerConfig(**shape, **_translating(tokenizer, corpus))
+        return transformer.TransformerForConditionalGeneration(config)
+    return transformer.TransformerForSequenceClassification(
+        transformer.TransformerConfig(**shape, **_named(tokenizer, corpus))
+    )
+
+
+def _translating(tokenizer: Any, corpus: Corpus) -> dict[str, Any]:
+    return {**_named(tokenizer, corpus), "decoder_start_token_id": tokenizer.bos_token_id}
+
+
+def _refuse_targets(training: Training, corpus: Corpus, task: str) -> None:
+    if task != "sequence-classification":
+        raise BadConfig(
+            f"{training.model} answers with one label for a text; {corpus.name} has none. For texts as answers train"
+            " recurrent or transformer"
+        )
+
+
+def _refuse_labels(training: Training, corpus: Corpus, task: str) -> None:
+    if task != "seq2seq":
+        raise BadConfig(
+            f"{training.model} answers with a text; {corpus.name} has no target texts. For labels train additive,"
+            " conditional, hierarchical or transformer"
+        )
+
+
+Build = Callable[[Training, Any, Corpus, str, int], PreTrainedModel]
+BUILD: dict[str, Build] = {
+    "additive": _additive,
+    "conditional": _additive,
+    "hierarchical": _hierarchical,
+    "recurrent": _recurrent,
+    "transformer": _transformer,
+}
