@@ -16,11 +16,12 @@ from whence.core.errors import BadConfig
 from whence.core.site import Call, Site
 from whence.core.tape import Tape
 from whence.explainers._attribution import Attribution, attribution
+from whence.explainers._rows import automatic, refuse_row, shares
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
 
-LAYERS, HEADS, ROWS = ("last", "mean"), ("mean", "max"), ("auto", "first", "last", "mean", "answer")
+LAYERS, HEADS = ("last", "mean"), ("mean", "max")
 
 
 @torch.no_grad()
@@ -31,23 +32,22 @@ def explain(
     *,
     layer: int | str = "last",
     heads: int | str = "mean",
-    row: str = "auto",
+    row: int | str = "auto",
 ) -> Attribution:
     """Score each token by the weight it gets, from one query (`row`), in one layer or the mean of all, over the heads.
 
     `layer`: `last`, `mean`, or a number. `heads`: `mean`, `max`, or a number. `row`: the pooling attention's only
-    query; else the `first` token ([CLS]), the `last`, the one that is `answer`ed, or the `mean` of all. `auto` takes
-    what the model's answer is read from. A decoder that attends once a step asks one query a step.
+    query; else the `first` token ([CLS]), the `last`, the one that is `answer`ed, one by its number, or the `mean` of
+    all. `auto` takes what the model's answer is read from. A decoder that attends once a step asks one query a step.
     """
-    for option, value, there in (("layer", layer, LAYERS), ("heads", heads, HEADS), ("row", row, ROWS)):
+    for option, value, there in (("layer", layer, LAYERS), ("heads", heads, HEADS)):
         if isinstance(value, str) and value not in there:
-            raise BadConfig(
-                f"no {option} {value!r}; there are: {', '.join(there)}{', or a number' * (option != 'row')}"
-            )
+            raise BadConfig(f"no {option} {value!r}; there are: {', '.join(there)}, or a number")
+    refuse_row(row)
     layers = _layers(subject)
     chosen = layers if layer == "mean" else [layers[-1] if isinstance(layer, str) else _numbered(layers, layer)]
     calls = _calls(subject, batch, chosen)
-    row = _automatic(subject, batch, calls[0], row)
+    row = "first" if calls[0].weights.shape[-2] == 1 else automatic(subject, batch, calls[0].site.kind, row)
     per_layer = torch.stack([_one_row(_over_heads(call, heads, batch), batch, target, row) for call in calls])
     only = "the only one" if chosen[0] in subject.sites else chosen[0]
     how = f"layer: {layer if len(layers) > 1 else only}, heads: {heads}, from: {row}"
@@ -103,37 +103,8 @@ def _over_heads(call: Call, heads: int | str, batch: Batch) -> Float[Tensor, "ba
     return weights[:, heads]
 
 
-def _automatic(subject: Subject, batch: Batch, call: Call, row: str) -> str:
-    """The row that is meant: with `auto`, where the model's answer is read."""
-    if call.weights.shape[-2] == 1:
-        return "first"
-    if row != "auto":
-        return row
-    if subject.task.name != "sequence-classification":
-        return "answer"
-    if call.site.kind == "causal" or subject.model.config.is_encoder_decoder:
-        return "last"
-    config, cls = subject.model.config, subject.tokenizer.cls_token_id
-    pooling = getattr(config, "classifier_pooling", getattr(config, "pool", None))  # ModernBERT, and ours
-    if pooling is not None:
-        return "mean" if pooling == "mean" else "first"
-    if cls is None:
-        return "mean"
-    return "first" if bool((batch.inputs["input_ids"][:, 0] == cls).any()) else "last"  # XLNet has it at the end
-
-
 def _one_row(
-    weights: Float[Tensor, "batch query key"], batch: Batch, target: Target, row: str
+    weights: Float[Tensor, "batch query key"], batch: Batch, target: Target, row: int | str
 ) -> Float[Tensor, "batch key"]:
-    rows = torch.arange(len(weights), device=weights.device)
-    if weights.shape[1] == 1:
-        return weights[:, 0]
-    if row == "answer":
-        return weights[rows, target.positions.to(weights.device)]
-    queries = (batch.answers if "labels" in batch.inputs else batch.mask).to(weights.device)  # of a translator: targets
-    if row != "first" and queries.shape[1] != weights.shape[1]:
-        raise BadConfig(f"this layer asks from {weights.shape[1]} places, not from the tokens; choose row 'first'")
-    order = torch.arange(queries.shape[1], device=weights.device)
-    if row == "mean":
-        return (weights * queries[..., None]).sum(1) / queries.sum(1, keepdim=True)
-    return weights[rows, (queries * (order + 1 if row == "last" else len(order) - order)).argmax(1)]
+    read = shares(batch, target, row, weights.shape[1]).to(weights)  # [batch query]
+    return torch.einsum("bq,bqk->bk", read, weights)

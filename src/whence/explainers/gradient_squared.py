@@ -1,0 +1,56 @@
+"""Squared gradient: how steeply the answer changes with a word's vector, whichever way. Paper 000, Eq. 13.
+
+    G_w(d) = (∂f/∂w_d)²
+
+The paper says neither which output f is, nor how dimensions d become one score. `of` chooses f: `predicted`, what is
+asked to be explained; `paper`, the logit of that class; `code`, as in the authors' code, the sum of all the model's
+outputs, which end in sigmoids there. The sum over dimensions and the softmax over tokens are their code's too.
+
+Differs from the paper: `code` takes the sigmoid of each logit also where a model ends in a softmax. Probabilities that
+sum to one have no gradient together, and a softmax does not fix the sum of its logits.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from whence.core.errors import BadConfig
+from whence.explainers._attribution import Attribution, attribution
+from whence.explainers._normalizing import normalized, refuse_normalize
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+from whence.models.targets import Target
+
+OF = ("predicted", "paper", "code")
+
+
+def explain(
+    subject: Subject, batch: Batch, target: Target, *, of: str = "predicted", normalize: str = "softmax_sum"
+) -> Attribution:
+    """Score each token by Σ_d (∂f/∂x_d)², x being its word vector.
+
+    `normalize`: `softmax_sum` (softmax over the tokens of the sum over dimensions), `softmax_mean`, `l1`, or `none`.
+    """
+    refuse_normalize(normalize)
+    if of not in OF:
+        raise BadConfig(f"no gradient of {of!r}; there are: {', '.join(OF)}")
+    slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
+    with slow, torch.enable_grad(), subject.embedded() as leaves:
+        explained, said = _explained(subject.logits(batch), batch, target, of)
+        (gradient,) = torch.autograd.grad(explained.sum(), leaves[:1])
+    tokens = batch.mask.to(gradient.device)
+    squared = gradient.to(torch.promote_types(gradient.dtype, torch.float32)) ** 2  # [batch token width]
+    scores = normalized(squared.sum(-1) * tokens, tokens, normalize, gradient.shape[-1])
+    return attribution(scores, batch, "gradient_squared", f"of the {said}, normalize: {normalize}")
+
+
+def _explained(
+    logits: Float[Tensor, "batch position class"], batch: Batch, target: Target, of: str
+) -> tuple[Float[Tensor, " batch"], str]:
+    """The number whose gradient is taken, and its name."""
+    if of == "predicted":
+        return target.of(logits), str(target.measure)
+    if of == "paper":
+        return Target(target.classes, target.positions, "logit").of(logits), "logit"
+    answered = batch.answers.to(logits.device)[..., None]  # [batch position 1]
+    return (logits.sigmoid() * answered).flatten(1).sum(1), "sum of all classes' sigmoids"

@@ -1,0 +1,38 @@
+"""Layer-wise attention tracing with the heads mixed at every layer: as `lat`, whatever numbers the heads have.
+
+    A_h(i)^(L+1) = α_i · A_h(i)^l = Σ_j α_h(i→j)^l (1/H) Σ_g A_g(j)^(l+1) · A_i = Σ_h A_h(i)^1
+
+What comes down to a token is shared out by all heads of the layer below alike, since all of them read the whole of the
+hidden state that all heads above wrote. Of one layer it is `lat`. But for a factor H it is the attention rollout of
+Abnar & Zuidema 2020 without residual paths, from one row.
+
+Differs from paper 000, whose heads pass on to the heads of the same number only (Eq. 10).
+"""
+
+import torch
+
+from whence.core.streaming import Rollout
+from whence.explainers._attribution import Attribution, attribution
+from whence.explainers._normalizing import normalized, refuse_normalize
+from whence.explainers._stack import follow
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+from whence.models.targets import Target
+
+
+@torch.no_grad()
+def explain(
+    subject: Subject, batch: Batch, target: Target, *, normalize: str = "softmax_sum", row: int | str = "auto"
+) -> Attribution:
+    """Score each token by the attention that is traced to it, each layer's heads being averaged; options as of `lat`.
+
+    Raw scores sum to the number of heads (of the lowest layer, where they differ), so that they compare with `lat`.
+    """
+    refuse_normalize(normalize)
+    mean = Rollout(residual=False)
+    followed = follow(subject, batch, target, row, "lat_mixed", mean)
+    scores = followed.start
+    if mean.product is not None:
+        scores = followed.heads * torch.einsum("bq,bqk->bk", scores.to(mean.product), mean.product)
+    scores = normalized(scores, followed.attended, normalize, followed.heads)
+    return attribution(scores, batch, "lat_mixed", f"{followed.how}, mixed, normalize: {normalize}")

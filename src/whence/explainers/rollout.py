@@ -1,0 +1,32 @@
+"""Attention rollout: how much of each token has come up to where the answer is read. Abnar & Zuidema 2020, §3.
+
+    R_l = Â_l R_(l−1), where Â = (mean over heads of A + I), rows divided by their sum
+
+The score of token i is the i-th column of R at the row that is read; where a local attention reads all rows, it weighs
+them. Without `residual` the identity is left out.
+
+Differs from the paper: it does not say what to do with a local attention, nor which row is read elsewhere ([CLS] in its
+classifiers); here `row`, stated.
+"""
+
+import torch
+
+from whence.core.streaming import Rollout
+from whence.explainers._attribution import Attribution, attribution
+from whence.explainers._stack import follow
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+from whence.models.targets import Target
+
+
+@torch.no_grad()
+def explain(
+    subject: Subject, batch: Batch, target: Target, *, residual: bool = True, row: int | str = "auto"
+) -> Attribution:
+    """Score each token by its share of the row that is read (`row`: see `_stack.follow`); a text's scores sum to one."""
+    product = Rollout(residual=residual)
+    followed = follow(subject, batch, target, row, "rollout", product)
+    scores = followed.start
+    if product.product is not None:
+        scores = torch.einsum("bq,bqk->bk", scores.to(product.product), product.product)
+    return attribution(scores, batch, "rollout", f"{followed.how}, residual: {'yes' if residual else 'no'}")
