@@ -1,8 +1,6 @@
 """Explaining one text by several methods, side by side."""
 
-import inspect
 import json
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -11,6 +9,7 @@ from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
 from whence.explainers import USUAL, explainer
 from whence.explainers._attribution import Attribution
+from whence.explainers._options import refuse_options
 from whence.figures import tokens as drawn
 from whence.figures.tokens_pdf import save_pdf
 from whence.models.batch import Batch
@@ -115,19 +114,6 @@ def explain_text(
     )
     cut = (f"the text was longer than {subject.encoder.limit} and was cut there",) if bool(batch.truncated[0]) else ()
     return Explanation(name_of(subject, number), probability, attributions, place_of(subject, batch, position), cut)
-
-
-def refuse_options(options: Mapping[str, Mapping[str, Any]], methods: Mapping[str, Callable[..., Any]]) -> None:
-    """Options must be for a method that is asked for, and ones that it has."""
-    for method, given in options.items():
-        if method not in methods:
-            raise BadConfig(f"options came for {method}, which is not among the methods: {', '.join(methods)}")
-        has = [
-            name for name, one in inspect.signature(methods[method]).parameters.items() if one.kind == one.KEYWORD_ONLY
-        ]
-        for name in given:
-            if name not in has:
-                raise BadConfig(f"{method} has no option {name!r}; it has: {', '.join(has) or 'none'}")
 
 
 def place_of(subject: Subject, batch: Batch, position: int) -> str:
