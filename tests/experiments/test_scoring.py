@@ -12,9 +12,9 @@ from whence.core.errors import BadConfig
 from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Example
 from whence.data.words import STOP_WORDS, tidy
+from whence.experiments._bench import Bench
 from whence.explainers import explainer
 from whence.explainers._options import options_of
-from whence.experiments._bench import Bench
 from whence.models.targets import predicted
 from whence.models.training import Training
 
