@@ -40,7 +40,7 @@ def above(sums: np.ndarray) -> np.ndarray:
 
 def summary(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """One row per tag and head: its share with an interval, chance on the same texts, and p corrected for all rows."""
-    from scipy.stats import norm  # these take a second to import
+    from scipy.stats import norm  # type: ignore[import-untyped]  # these take a second to import
     from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
 
     rows = []

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
 from whence.measures.regression import Coefficient, curvature, quadratic, two_lines
 
@@ -85,7 +85,7 @@ def curvatures(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> dict[tu
     which none was drawn are not there. Divided by the standard deviation of the scores that were found, so that the
     noise of small draws does not make the U smaller.
     """
-    examples = {number: place for place, number in enumerate(sorted(table["example"].unique()))}
+    examples = {number: place for place, number in enumerate(sorted(table["example"].unique().tolist()))}
     there = {key: words for key, words in rated(table).items() if measurable(words)}
     made = {key: _matrices(table, key, words, examples) for key, words in there.items()}
     most = max((len(words) for words in there.values()), default=1)
@@ -108,7 +108,8 @@ def _matrices(
     places = {word: place for place, word in enumerate(words["word"])}
     at = rows["example"].map(examples).to_numpy(int), rows["word"].map(places).to_numpy(int)
     shape = len(examples), len(words)
-    return tuple(csr_array((rows[name].to_numpy(float), at), shape=shape) for name in ("score", "n"))  # type: ignore
+    sums, counts = (csr_array((rows[name].to_numpy(float), at), shape=shape) for name in ("score", "n"))
+    return sums, counts
 
 
 def bent(words: pd.DataFrame) -> float:

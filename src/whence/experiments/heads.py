@@ -156,12 +156,13 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     return Verdict(
         6, answer, sentence, tuple(found),
         done="Attention was traced down the layers, each head by itself. In the texts that hold a word of strong"
-        f" feeling ({table['cuts'].iloc[0]}), the share that lies on such words was set beside that of attention spread evenly"
-        " over the same texts. Texts were drawn again for the intervals, which hold for the three effects together; p"
-        " values are corrected for all heads and tags (Holm).",
+        f" feeling ({table['cuts'].iloc[0]}), the share that lies on such words was set beside that of attention"
+        " spread evenly over the same texts. Texts were drawn again for the intervals, which hold for the three effects"
+        " together; p values are corrected for all heads and tags (Holm).",
         means="Heads above chance bring more attention to words of strong feeling than to other words.",
         does_not_mean="Heads of different layers are joined by their numbers alone, and a model stays the same when"
-        " they are renumbered: a head's share is no property of the model. And attended words need not decide (question 3).",
+        " they are renumbered: a head's share is no property of the model. And attended words need not decide"
+        " (question 3).",
     )  # fmt: skip
 
 

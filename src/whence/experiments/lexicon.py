@@ -83,8 +83,8 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
     table["valence"] = [values[word][0] for word in table["word"]]
     table["matched"] = [values[word][1] for word in table["word"]]
     table["scale"] = f"{lexicon.scale} ({lexicon.name})"
-    ordered = table.sort_values(["example"], kind="stable")[list(COLUMNS.columns)]
-    return COLUMNS.table(ordered.to_dict("list"))
+    ordered = table.sort_values(["example"], kind="stable")
+    return COLUMNS.table({name: ordered[name] for name in COLUMNS.columns})
 
 
 def _scored(methods: tuple[str, ...], config: Config, bench: "Bench", state: str) -> pd.DataFrame:
@@ -171,8 +171,9 @@ def decided(method: str, found: list[Effect], plain: str, controlled: str) -> tu
     if own.high < SMALLEST:
         return "no", f"{strong} hardly higher scores than neutral ones: {much}."
     if plain != "U":
-        bend = f"By {method}, scores bend with valence ({much}) but do not fall and rise again: no U by two lines."
-        return ("no" if own in above else "undecided"), bend
+        if own in above:
+            return "no", f"By {method}, scores bend with valence ({much}) but do not fall and rise again: two lines."
+        return "undecided", f"By {method}, scores may or may not bend with valence ({much}); two lines show no U."
     weak = [effect.name.partition(", beyond ")[2] for effect in others if effect.high < SMALLEST]
     if weak:
         return "no", f"{strong} higher scores ({much}), but hardly more so than by {' and by '.join(weak)}."

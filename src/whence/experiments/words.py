@@ -64,7 +64,8 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
     """The table: every word with its mean score, for each explainer the highest first."""
     found = pd.DataFrame(vars(one) for one in bench.occurrences(config.method, config.options))
     rows = [ranked(found[found["method"] == method], method, config.at_least) for method in config.method]
-    return COLUMNS.table(pd.concat(rows).to_dict("list"))
+    table = pd.concat(rows)
+    return COLUMNS.table({name: table[name] for name in COLUMNS.columns})
 
 
 def ranked(found: pd.DataFrame, method: str, at_least: int = 1) -> pd.DataFrame:

@@ -48,7 +48,7 @@ def draw(axes: Axes, groups: dict[str, pd.DataFrame], x: str, y: str, colour: st
     for number, (name, rows) in enumerate(groups.items()):
         _curve(axes, rows[x].to_numpy(float), rows[y].to_numpy(float), INK if number == 0 else QUIET,
                "--" if number else "-", visible(name))  # fmt: skip
-    if len(groups) > 1:
+    if len(groups) > 1 and axes.get_legend_handles_labels()[0]:
         axes.legend(loc="lower right", bbox_to_anchor=(1.02, 1.0), ncols=2, fontsize=8.5)
     cut = f" · {len(up) - len(inside)} above not shown" if len(inside) < len(up) else ""
     axes.margins(y=0.12)

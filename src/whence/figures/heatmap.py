@@ -15,6 +15,7 @@ from whence.figures.style import INK, PALETTE, QUIET, canvas, house
 
 SHADES = LinearSegmentedColormap.from_list("house", ["#ffffff", "#9ccbe6", PALETTE[0]])
 MOST = 24  # columns
+GAP = 0.35  # of a square, between the columns apart and the others
 
 
 def heatmap(
@@ -43,24 +44,21 @@ def draw(
 ) -> None:
     """The same on axes that are there; the first `n_left` columns stand apart."""
     values = cells.to_numpy(float)
-    finite = values[np.isfinite(values)]
-    top = float(finite.max()) if finite.size and finite.max() > 0 else 1.0
-    where = np.arange(values.shape[1]) + 0.35 * (np.arange(values.shape[1]) >= n_left) * bool(n_left)
-    small = 8.5 if values.shape[1] <= 10 else 6.5
-    for row, column in np.ndindex(*values.shape):
-        value, at = values[row, column], (where[column] - 0.5, row - 0.5)
-        shade = SHADES(value / top) if np.isfinite(value) else "white"
-        axes.add_patch(_square(at, shade))
-        strong = marked is not None and cells.columns[column] in marked.columns and bool(
-            marked.loc[cells.index[row], cells.columns[column]]
-        )  # fmt: skip
-        axes.text(where[column], row, _written(value), ha="center", va="center", fontsize=small,
-                  weight="bold" if strong else "normal", color="white" if value > 0.75 * top else INK)  # fmt: skip
+    top = max((value for value in values.flatten().tolist() if value > 0), default=1.0)
+    where = [float(number + GAP * (0 < n_left <= number)) for number in range(values.shape[1])]
+    bold = {} if marked is None else {name: marked[name].to_numpy(bool).tolist() for name in marked.columns}
+    for name, at, column in zip(cells.columns, where, values.T.tolist(), strict=True):
+        for row, value in enumerate(column):
+            _cell(axes, (at, float(row)), value, value / top, bold.get(name, [False] * (row + 1))[row], len(where))
     _dress(axes, cells, where, visible(x_label), note)
 
 
-def _square(at: tuple[float, float], colour: object) -> Rectangle:
-    return Rectangle(at, 1, 1, facecolor=colour, edgecolor="white", linewidth=1.2)  # type: ignore[arg-type]
+def _cell(axes: Axes, at: tuple[float, float], value: float, shade: float, bold: bool, columns: int) -> None:
+    """One square and its number."""
+    colour = SHADES(shade) if np.isfinite(value) else "white"
+    axes.add_patch(Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=1.2))
+    axes.text(*at, _written(value), ha="center", va="center", fontsize=8.5 if columns <= 10 else 6.5,
+              weight="bold" if bold else "normal", color="white" if shade > 0.75 else INK)  # fmt: skip
 
 
 def _written(value: float) -> str:
@@ -68,7 +66,7 @@ def _written(value: float) -> str:
     return f"{value:.2f}".replace("0.", ".", 1) if np.isfinite(value) else "–"
 
 
-def _dress(axes: Axes, cells: pd.DataFrame, where: np.ndarray, x_label: str, note: str) -> None:
+def _dress(axes: Axes, cells: pd.DataFrame, where: list[float], x_label: str, note: str) -> None:
     """Names at the left and above."""
     axes.set(xlim=(where[0] - 0.5, where[-1] + 0.5), ylim=(len(cells) - 0.5, -0.5))
     axes.set_xticks(where, [visible(str(name)) for name in cells.columns], fontsize=8.5 if len(where) <= 10 else 7)
