@@ -12,6 +12,10 @@ from whence.models import (
     AdditiveForSequenceClassification,
     HierarchicalConfig,
     HierarchicalForSequenceClassification,
+    PooledConfig,
+    PooledForSequenceClassification,
+    PooledForTimeSeries,
+    PooledSeriesConfig,
     RecurrentConfig,
     RecurrentForConditionalGeneration,
     TransformerConfig,
@@ -156,6 +160,14 @@ REFERENCE = [
          embedding_size=12, hidden_size=8, **TEXT),
     ours("hierarchical", HierarchicalForSequenceClassification, HierarchicalConfig, embedding_size=12, hidden_size=8,
          attention_size=10, sentence_end_ids=[13, 14, 15, 30, 56, 73], **TEXT),  # 13 to 15 are . ! ? in tokenizing.py
+] + [
+    ours(f"pooled-{norm}-{positions}-{loss}", PooledForSequenceClassification, PooledConfig, norm=norm,
+         positions=positions, loss=loss, embedding_size=12, head_size=24, **OURS)
+    for norm, positions, loss in [("post", "sinusoidal", "cross_entropy"), ("query", "none", "binary"),
+                                  ("pre", "none", "cross_entropy")]
+] + [
+    ours("pooled-series", PooledForTimeSeries, PooledSeriesConfig, embedding_size=12, head_size=24, lstm_size=10,
+         **OURS),
 ] + [
     ours(f"recurrent-{attention}", RecurrentForConditionalGeneration, RecurrentConfig, attention=attention,
          embedding_size=12, hidden_size=8, **TEXT)

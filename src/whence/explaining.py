@@ -1,15 +1,16 @@
 """Explaining one text by several methods, side by side."""
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
 
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
-from whence.explainers import USUAL, explainer
+from whence.explainers import USUAL, explainer, names
 from whence.explainers._attribution import Attribution
-from whence.explainers._options import refuse_options
+from whence.explainers._options import options_of, refuse_options
 from whence.figures import tokens as drawn
 from whence.figures.tokens_pdf import save_pdf
 from whence.models.batch import Batch
@@ -114,6 +115,19 @@ def explain_text(
     )
     cut = (f"the text was longer than {subject.encoder.limit} and was cut there",) if bool(batch.truncated[0]) else ()
     return Explanation(name_of(subject, number), probability, attributions, place_of(subject, batch, position), cut)
+
+
+def spread(given: Mapping[str, Any], methods: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Options that came once, for each of the methods that has them; one that none of them has is refused."""
+    found: dict[str, dict[str, Any]] = {}
+    for option, value in given.items():
+        having = [method for method in methods if option in options_of(explainer(method))]
+        if not having:
+            there = ", ".join(name for name in names() if option in options_of(explainer(name)))
+            raise BadConfig(f"{option} is an option of {there}: not among the methods: {', '.join(methods)}")
+        for method in having:
+            found.setdefault(method, {})[option] = value
+    return found
 
 
 def place_of(subject: Subject, batch: Batch, position: int) -> str:

@@ -29,6 +29,7 @@ print(experiment(name).verdict(table).sentence)
         ("words", ("--method", "lat", "random", "--options", "lat.normalize=l1"), "bert", ""),
         ("lexicon", ("--method", "lat", "random", "--at-least", 1), "bert", ""),
         ("heads", ("--lexicon", "vader"), "additive", ""),
+        ("score", (), "additive", "5 rows, one row per example and seed"),
     ],
 )
 def test_run(name, options, model, rows, capsys, tmp_path):

@@ -14,7 +14,7 @@ from whence.data.examples import Example
 from whence.data.words import STOP_WORDS, tidy
 from whence.experiments._bench import Bench
 from whence.explainers import explainer
-from whence.explainers._options import options_of
+from whence.explainers._options import written_options
 from whence.models.targets import predicted
 from whence.models.training import Training
 
@@ -83,12 +83,12 @@ def test_random_scores_follow_the_benchs_seed_and_options_are_read():
 )  # fmt: skip
 def test_options_that_make_no_sense(written, said):
     with pytest.raises(BadConfig, match=said):
-        options_of(("lat",), (written,))
+        written_options(("lat",), (written,))
 
 
 def test_options_have_kinds():
     written = ("raw_attention.layer=-1", "raw_attention.row=mean", "rollout.residual=false")
-    assert options_of(("raw_attention", "rollout"), written) == {
+    assert written_options(("raw_attention", "rollout"), written) == {
         "raw_attention": {"layer": -1, "row": "mean"}, "rollout": {"residual": False}}  # fmt: skip
 
 

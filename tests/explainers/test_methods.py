@@ -370,7 +370,8 @@ def test_words_are_the_sums_of_their_pieces():
 
 
 def test_methods_by_name():
-    assert names() == ("gradient_x_input", "leave_one_out", "random", "raw_attention")
+    assert names() == ("gradient_squared", "gradient_x_input", "lat", "lat_mixed", "leave_one_out", "random",
+                       "raw_attention", "rollout")  # fmt: skip
     assert explainer("raw-attention") is explainer("raw_attention")
     with pytest.raises(
         BadConfig, match=r"no explainer 'raw_atention' \(did you mean raw_attention\?\); there are: grad"

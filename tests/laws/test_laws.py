@@ -89,7 +89,10 @@ def test_nothing_remains_when_the_model_raises(name):
         raise ArithmeticError(call.site.name)
 
     last = list(sites(model))[-1]
-    with pytest.raises(ArithmeticError, match=r"attn|attention|self|rel|Attention"), attending(model, {last: fails}):
+    with (
+        pytest.raises(ArithmeticError, match=r"attn|attention|self|rel|Attention|local"),
+        attending(model, {last: fails}),
+    ):
         outputs(model, inputs)
     assert untouched(model)
     assert_close(outputs(model, inputs), before, atol=0.0, rtol=0.0)

@@ -21,7 +21,7 @@ TINY = {"embedding_size": 8, "hidden_size": 8, "epochs": 1, "learning_rate": 1e-
 CORPORA = {"reviews": reviews, "stories": stories, "entailment": entailment, "numerals": numerals}
 FITTING = {
     "additive": "reviews", "conditional": "entailment", "hierarchical": "reviews", "recurrent": "numerals",
-    "transformer": "numerals",
+    "transformer": "numerals", "pooled": "reviews",
 }  # fmt: skip
 
 

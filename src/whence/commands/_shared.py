@@ -69,6 +69,16 @@ def leading(arguments: list[str], names: tuple[str, ...]) -> tuple[list[str], li
     return [part for pair in zip(names, arguments[:n], strict=False) for part in pair], arguments[n:]
 
 
+def said(arguments: list[str], option: str) -> str | None:
+    """What is given for an option, as one word or as two; None if it is not named."""
+    for number, word in enumerate(arguments):
+        if word.startswith(f"{option}="):
+            return word.partition("=")[2]
+        if word == option and number + 1 < len(arguments):
+            return arguments[number + 1]
+    return None
+
+
 def told(verdict: Verdict) -> str:
     """A verdict in words."""
     return f"  {verdict.question}. {QUESTIONS[verdict.question]} {verdict.answer.upper()}\n     {verdict.sentence}"

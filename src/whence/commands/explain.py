@@ -35,9 +35,17 @@ def command(arguments: list[str]) -> int:
         heads: Annotated[Literal["mean", "max"] | int | None, usually("mean", "mean|max|INT")] = None
         """raw_attention: a head's number, the mean or the largest of all"""
         row: Annotated[
-            Literal["auto", "first", "last", "mean", "answer"] | None, usually("auto", "auto|first|last|mean|answer")
+            Literal["auto", "first", "last", "mean", "answer"] | int | None,
+            usually("auto", "auto|first|last|mean|answer|INT"),
         ] = None
-        """raw_attention: from which token one looks (auto: where the answer is read)"""
+        """raw_attention, lat, lat_mixed, rollout: from which token one looks (auto: where the answer is read)"""
+        normalize: Annotated[
+            Literal["softmax_sum", "softmax_mean", "l1", "none"] | None,
+            usually("softmax_sum", "softmax_sum|softmax_mean|l1|none"),
+        ] = None
+        """lat, lat_mixed, gradient_squared: how raw scores become a text's scores"""
+        of: Annotated[Literal["predicted", "paper", "code"] | None, usually("predicted", "predicted|paper|code")] = None
+        """gradient_squared: which output's gradient (predicted: what is explained; paper: its logit; code: all)"""
         measure: Literal["probability", "logit", "margin"] = "probability"
         """what is explained, of the class that the model predicts"""
         form: Literal["text", "html", "svg", "pdf", "latex", "json"] = "text"
@@ -56,16 +64,15 @@ def command(arguments: list[str]) -> int:
 
     options = parsed(Options, "explain", arguments, "Score the tokens of a text by several methods, side by side.")
     quieten()
-    from whence.explaining import explain_text
+    from whence.explaining import explain_text, spread
     from whence.models.subject import load
 
     subject = load(options.model, options.task, device=options.device, dtype=options.dtype,
                    trust_remote_code=options.trust_remote_code)  # fmt: skip
-    given = {"layer": options.layer, "heads": options.heads, "row": options.row}
-    chosen = {"raw_attention": {name: value for name, value in given.items() if value is not None}}
+    given = {name: getattr(options, name) for name in ("layer", "heads", "row", "normalize", "of")}
     explanation = explain_text(
         subject, options.text, options.pair, options.method, options.measure,
-        chosen if chosen["raw_attention"] else {}, options.target,
+        spread({name: value for name, value in given.items() if value is not None}, options.method), options.target,
     )  # fmt: skip
     for note in explanation.notes:
         options.output.say(f"  {note}")

@@ -4,21 +4,25 @@ import inspect
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from whence.commands._shared import HERE, Output, leading, parsed, quieten
+from whence.commands._shared import HERE, Output, leading, parsed, quieten, said
 
 
 def command(arguments: list[str]) -> int:
     """`whence train additive --data sst --out folder`."""
     positional, rest = leading(arguments, ("--model",))
     named = positional[1] if positional else "additive"  # whose defaults are meant
+    from whence.models.modes import MODES
     from whence.models.training import Training
     from whence.models.workshop import altered_as, train
 
+    mode = said(rest, "--mode")
+    meant: dict[str, Any] = {"model": named, **({"mode": mode} if mode in MODES else {})}  # else it is refused below
+
     @dataclass(frozen=True)
     class Options:
-        training: Annotated[Training, HERE] = field(default_factory=lambda: Training(model=named))
+        training: Annotated[Training, HERE] = field(default_factory=lambda: Training(**meant))
         out: Path = Path("whence-model")
         """folder for the trained model; a training that was cut off goes on there"""
         output: Annotated[Output, HERE] = field(default_factory=Output)

@@ -115,12 +115,12 @@ class AttentionSite(nn.Module):
     def __init__(self, kind: Kind = "self", terminal: bool = False, keys: Keys = "tokens") -> None:
         super().__init__()
         self.kind: Kind = kind
-        self.keys: Keys = keys
-        self.terminal = terminal
+        self.keys, self.terminal = keys, terminal
         self.calls = 1
         self.order: tuple[int, ...] = ()
         self.sessions: list[Session] = []
         self.ready_context: Tensor | None = None  # while a pass is re-run: what `Call.mix` made of the new weights
+        self.shown_as: Callable[[Call], Call] | None = None  # while heads have other numbers: what watchers see
 
     def forward(
         self,
@@ -164,7 +164,7 @@ class AttentionSite(nn.Module):
         for session in self.sessions:
             call = session.override(self, call)
         for session in self.sessions:
-            session.watch(self, call)
+            session.watch(self, call if self.shown_as is None else self.shown_as(call))
         if empty is not None and any_empty and call.weights.shape == weights.shape:
             return torch.where(empty, weights, call.weights)
         return call.weights.contiguous()  # an override may have expanded; some models take a view of their weights
@@ -172,7 +172,7 @@ class AttentionSite(nn.Module):
     @property
     def streams_heads(self) -> bool:
         """Whether everybody who looks is content to see the heads one after another."""
-        return all(session.streams(self) for session in self.sessions)
+        return self.shown_as is None and all(session.streams(self) for session in self.sessions)
 
     def enter(self, session: Session) -> None:
         if not self.sessions:
@@ -191,7 +191,7 @@ class AttentionSite(nn.Module):
         """Go back to where `arm` began."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"sessions": []}  # a copy of a model is nobody's to watch yet
+        return self.__dict__ | {"sessions": [], "shown_as": None}  # a copy of a model is nobody's to watch yet
 
     def extra_repr(self) -> str:
         return f"kind={self.kind!r}"

@@ -107,12 +107,18 @@ def _only_heads(call: Call, heads: tuple[int, ...]) -> Call:
     missing = [head for head in heads if head not in call.heads]
     if missing:
         raise ValueError(f"no head {missing} at site {call.site.name!r}; there are: {list(call.heads)}")
-    at = [call.heads.index(head) for head in heads]
+    return picked(call, [call.heads.index(head) for head in heads])
+
+
+def picked(call: Call, places: Sequence[int]) -> Call:
+    """The heads at these places of a call, in this order; `heads` says which they are."""
+    at = list(places)
     return replace(
         call,
         weights=call.weights[:, at],
         mask=call.mask if call.mask.shape[1] == 1 else call.mask[:, at],
         scores=None if call.scores is None else call.scores[:, at],
-        values=None if call.values is None or call.values.shape[1] == 1 else call.values[:, at],
-        heads=heads,
+        values=call.values if call.values is None or call.values.shape[1] == 1 else call.values[:, at],
+        heads=tuple(call.heads[place] for place in at),
+        mix=None,
     )

@@ -1,6 +1,7 @@
 """The bench: a subject, some examples, and what experiments do with them again and again."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tqdm.auto import tqdm
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.overrides import Override
+from whence.core.relabelling import relabelled
 from whence.core.replay import Replay
 from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
@@ -29,6 +31,7 @@ from whence.models.fitting import scores
 from whence.models.generating import translate
 from whence.models.stepwise import encoded_once, step_probabilities
 from whence.models.subject import Subject, probabilities
+from whence.models.targets import Measure, Target, predicted
 from whence.models.training import Training
 from whence.models.workshop import train, train_all
 
@@ -185,6 +188,14 @@ class Bench:
     def untrained(self) -> "Bench":
         """The same bench with a model that has learned nothing."""
         return before_training(self)
+
+    def target(self, batch: Batch, measure: Measure = "probability") -> Target:
+        """What an explainer is to explain: the class that the model predicts."""
+        return predicted(self.subject, batch, measure)
+
+    def relabelled(self, orders: Mapping[str, Sequence[int]]) -> AbstractContextManager[None]:
+        """While open, whoever watches sees the heads of these sites in another order; the model does what it did."""
+        return relabelled(self.subject.model, orders)
 
     def from_seeds(
         self, seeds: int, altered: Sequence[str] = (), sites: tuple[str, ...] = ("*",)

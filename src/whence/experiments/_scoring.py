@@ -12,7 +12,7 @@ from whence.core.seeds import stream
 from whence.data.words import tidy
 from whence.explainers import explainer
 from whence.explainers._attribution import Attribution
-from whence.explainers._options import options_of
+from whence.explainers._options import written_options
 from whence.explainers.lat import traced
 from whence.models.batch import Batch
 from whence.models.beginnings import untrained
@@ -45,7 +45,7 @@ def occurrences(bench: "Bench", methods: Sequence[str], options: Sequence[str]) 
     Special tokens, padding and what is punctuation alone are left out. Both texts of a pair count.
     """
     chosen = {"random": {"seed": bench.seed}} if "random" in methods else {}
-    for method, given in options_of(methods, options).items():
+    for method, given in written_options(methods, options).items():
         chosen[method] = {**chosen.get(method, {}), **given}
     for batch in bench.batches():
         words, target = tokens_words(bench, batch), predicted(bench.subject, batch)

@@ -13,15 +13,18 @@ def refuse_options(options: Mapping[str, Mapping[str, Any]], methods: Mapping[st
     for method, given in options.items():
         if method not in methods:
             raise BadConfig(f"options came for {method}, which is not among the methods: {', '.join(methods)}")
-        has = [
-            name for name, one in inspect.signature(methods[method]).parameters.items() if one.kind == one.KEYWORD_ONLY
-        ]
+        has = options_of(methods[method])
         for name in given:
             if name not in has:
                 raise BadConfig(f"{method} has no option {name!r}; it has: {', '.join(has) or 'none'}")
 
 
-def options_of(methods: Sequence[str], written: Sequence[str]) -> dict[str, dict[str, Any]]:
+def options_of(explain: Callable[..., Any]) -> list[str]:
+    """The options that a method has."""
+    return [name for name, one in inspect.signature(explain).parameters.items() if one.kind == one.KEYWORD_ONLY]
+
+
+def written_options(methods: Sequence[str], written: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The options of each method, from words like `lat.normalize=l1`; refused if a method has no such option."""
     options: dict[str, dict[str, Any]] = {}
     for word in written:

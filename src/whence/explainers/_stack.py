@@ -43,7 +43,7 @@ class Followed:
     def how(self) -> str:
         """The choices, in words."""
         layers = f"down {self.depth} layers of {self.heads} heads" if self.depth else "no self-attention below it"
-        return f"from: {self.row}, {layers}"
+        return f"from: {f'token {self.row}' if isinstance(self.row, int) else self.row}, {layers}"
 
 
 def stack_of(subject: Subject, method: str) -> Stack:

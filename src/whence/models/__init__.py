@@ -5,6 +5,8 @@ Importing this room makes the reference models known to transformers' Auto class
 
 from whence.models.additive import AdditiveConfig, AdditiveForSequenceClassification
 from whence.models.hierarchical import HierarchicalConfig, HierarchicalForSequenceClassification
+from whence.models.pooled import PooledConfig, PooledForSequenceClassification
+from whence.models.pooled_series import PooledForTimeSeries, PooledSeriesConfig
 from whence.models.recurrent import RecurrentConfig, RecurrentForConditionalGeneration
 from whence.models.transformer import (
     TransformerConfig,
@@ -17,6 +19,10 @@ __all__ = [
     "AdditiveForSequenceClassification",
     "HierarchicalConfig",
     "HierarchicalForSequenceClassification",
+    "PooledConfig",
+    "PooledForSequenceClassification",
+    "PooledForTimeSeries",
+    "PooledSeriesConfig",
     "RecurrentConfig",
     "RecurrentForConditionalGeneration",
     "TransformerConfig",

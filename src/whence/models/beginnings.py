@@ -8,12 +8,12 @@ import torch
 from torch import Generator
 from transformers import PreTrainedTokenizerBase
 
-from whence.core.errors import BadData, CannotLoad
+from whence.core.errors import BadConfig, BadData, CannotLoad
 from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
 from whence.data.files import there
 from whence.data.vectors import read_vectors
-from whence.models.building import BUILD
+from whence.models.building import BUILD, frozen
 from whence.models.loading import load_model, load_tokenizer
 from whence.models.subject import Subject
 from whence.models.training import Training
@@ -23,11 +23,14 @@ from whence.models.vocabulary import piece_tokenizer, word_tokenizer
 def untrained(training: Training, corpus: Corpus) -> Subject:
     """The model before its first epoch: a reference model, or a saved one with a new head for the corpus's labels."""
     examples, task = learnable(corpus, "train"), task_of(corpus)
+    if training.mode is not None and training.model != "pooled":
+        raise BadConfig(f"a mode is a reading of paper 000's model, pooled; {training.model} has none. Leave mode out")
     with torch.random.fork_rng():
         torch.manual_seed(stream(training.seed, "beginning").initial_seed())
         if training.model not in BUILD:
             return _saved(training, task, corpus)
-        tokenizer = vocabulary(training, examples, task)
+        known = [example for split in corpus.splits for example in corpus[split]] if frozen(training) else examples
+        tokenizer = vocabulary(training, known, task)
         vectors = known_vectors(training, tokenizer)
         width = len(next(iter(vectors.values()))) if vectors else training.embedding_size
         model = BUILD[training.model](training, tokenizer, corpus, task, width)

@@ -7,7 +7,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from whence.core.errors import BadConfig
 from whence.data.examples import Corpus
-from whence.models import additive, hierarchical, recurrent, transformer
+from whence.models import additive, hierarchical, pooled, pooled_series, recurrent, transformer
 from whence.models.training import Training
 from whence.models.vocabulary import sentence_ends
 
@@ -48,6 +48,25 @@ def _hierarchical(training: Training, tokenizer: Any, corpus: Corpus, task: str,
             sentence_end_ids=sentence_ends(tokenizer), **_named(tokenizer, corpus),
         )
     )  # fmt: skip
+
+
+def _pooled(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
+    shape: dict[str, Any] = {
+        "embedding_size": width, "hidden_size": training.hidden_size, "num_hidden_layers": training.layers,
+        "num_attention_heads": training.heads, "head_size": training.head_size, "dropout": training.dropout,
+        "intermediate_size": training.inner_size, "positions": training.positions, "norm": training.norm,
+        "frozen_vectors": frozen(training), **_named(tokenizer, corpus),
+    }  # fmt: skip
+    if task == "series":
+        config = pooled_series.PooledSeriesConfig(**shape, lstm_size=training.hidden_size)
+        return pooled_series.PooledForTimeSeries(config)
+    _refuse_targets(training, corpus, task)
+    return pooled.PooledForSequenceClassification(pooled.PooledConfig(**shape, loss=training.loss))
+
+
+def frozen(training: Training) -> bool:
+    """Whether the word vectors were given and stay as they are."""
+    return training.model == "pooled" and training.freeze and training.vectors is not None
 
 
 def _recurrent(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
@@ -104,5 +123,6 @@ BUILD: dict[str, Build] = {
     "conditional": _additive,
     "hierarchical": _hierarchical,
     "recurrent": _recurrent,
+    "pooled": _pooled,
     "transformer": _transformer,
 }

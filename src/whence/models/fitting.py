@@ -33,6 +33,7 @@ WARMING = 0.1  # share of the steps in which a linear schedule goes up
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "amsgrad": partial(torch.optim.Adam, amsgrad=True),
     "adamw": torch.optim.AdamW,
+    "adam": torch.optim.Adam,
 }
 
 
@@ -46,9 +47,10 @@ class Recipe:
     weight_decay: float = 1e-5  # none on the attention's own parameters
     patience: int = 3  # epochs without a better score on dev before stopping
     seed: int = 0
-    optimizer: Literal["amsgrad", "adamw"] = "amsgrad"
+    optimizer: Literal["amsgrad", "adamw", "adam"] = "amsgrad"
     schedule: Literal["constant", "linear"] = "constant"  # linear: up over the first tenth of the steps, then down to 0
     clip: float = 0.0  # largest norm of a gradient; 0: any
+    dropout_epochs: int = 0  # so many epochs with dropout, then none; 0: all with
 
 
 @dataclass
@@ -118,7 +120,7 @@ def _epoch(
     """One pass over the training texts; the mean loss."""
     torch.manual_seed(stream(recipe.seed, f"epoch {epoch}").initial_seed())  # dropout
     order = torch.randperm(len(batches), generator=stream(recipe.seed, f"order {epoch}")).tolist()
-    subject.model.train()
+    subject.model.train(epoch < (recipe.dropout_epochs or recipe.epochs))
     total, seen = 0.0, 0
     with attending(subject.model, override=_rule(override, recipe.seed, epoch, "train"), watch=None):
         for done, number in enumerate(order):
@@ -138,10 +140,14 @@ def _epoch(
 
 
 def loss_of(subject: Subject, batch: Batch) -> Float[Tensor, ""]:
-    """Mean cross-entropy of the right answers; a translator reckons it itself, of its labels."""
+    """Mean cross-entropy of the right answers; a translator reckons it itself, of its labels, and so does a model that
+    says yes or no to each class.
+    """
     if "labels" in batch.inputs:
         return subject.model(**batch.inputs).loss
     gold = batch.gold.to(subject.device)
+    if getattr(subject.model.config, "loss", None) == "binary":
+        return subject.model(**batch.inputs, labels=gold[:, 0]).loss
     return F.cross_entropy(subject.logits(batch).flatten(0, 1), gold.flatten(), ignore_index=-1)
 
 

@@ -24,6 +24,7 @@ TASKS = {
     "token-classification": transformers.AutoModelForTokenClassification,
     "seq2seq": transformers.AutoModelForSeq2SeqLM,
     "causal-lm": transformers.AutoModelForCausalLM,
+    "series": transformers.AutoModelForTimeSeriesPrediction,
     "masked-lm": transformers.AutoModelForMaskedLM,
     "image-classification": transformers.AutoModelForImageClassification,
     "base": transformers.AutoModel,

@@ -43,7 +43,7 @@ def training_seconds(folder: Path) -> float:
 def refuse_other(folder: Path, identity: dict[str, Any], name: str = RECORD) -> None:
     """Refuse a folder that holds a model of another identity."""
     there = _record(folder, name).get("identity", {})
-    differing = sorted(key for key in identity if there.get(key) != identity[key])
+    differing = sorted(key for key in {*there, *identity} if there.get(key) != identity.get(key))
     if differing:
         raise BadConfig(
             f"{folder} holds a model that was trained otherwise (other: {', '.join(differing)}); name another folder"

@@ -14,9 +14,11 @@ from whence.data.columns import Columns
 from whence.data.examples import Corpus
 from whence.data.shelf import sha256
 from whence.models.fitting import Recipe
+from whence.models.modes import MODES, Mode
 from whence.options import usually
 
 OF_ONE_RUN = ("seed", "altered", "altered_sites")  # trainings that differ in these alone are set beside one another
+LATER = ("mode", "positions", "norm", "loss", "head_size", "inner_size", "freeze", "dropout_epochs")
 FINE_TUNED = "fine-tuned"
 PRESETS: dict[str, dict[str, Any]] = {
     "additive": {},
@@ -26,6 +28,9 @@ PRESETS: dict[str, dict[str, Any]] = {
                   "epochs": 20, "clip": 1.0, "weight_decay": 0.0},
     "transformer": {"hidden_size": 256, "layers": 3, "dropout": 0.1, "batch_size": 64, "epochs": 20, "clip": 1.0,
                     "learning_rate": 5e-4, "schedule": "linear", "optimizer": "adamw", "weight_decay": 1e-4},
+    "pooled": {"mode": "corrected", "hidden_size": 300, "layers": 6, "heads": 8, "dropout": 0.1, "freeze": True,
+               "batch_size": 500, "epochs": 300, "patience": 20, "optimizer": "adam", "learning_rate": 1e-4,
+               "weight_decay": 1e-4},
     FINE_TUNED: {"epochs": 3, "learning_rate": 5e-5, "schedule": "linear", "optimizer": "adamw", "weight_decay": 0.01,
                  "clip": 1.0},
 }  # fmt: skip
@@ -34,13 +39,18 @@ REFERENCE = tuple(model for model in PRESETS if model != FINE_TUNED)  # what can
 
 class Training(BaseModel):
     """What to train, on what, and how. Defaults are those of the model: for `additive` and `conditional` Jain &
-    Wallace's (2019); for a saved model, which is fine-tuned, those usual for BERT.
+    Wallace's (2019); for `pooled` those of paper 000, in one of three modes; for a saved model, which is fine-tuned,
+    those usual for BERT.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: str = Field(
         "additive", description=f"{', '.join(REFERENCE)}; or the folder or hub name of a model to fine-tune"
+    )
+    mode: Mode | None = Field(
+        None,
+        description="whose options hold where nothing is said: the paper's, its authors' code's, corrected (pooled)",
     )
     data: str = Field("reviews", description="corpus with splits train and dev: a name or a table with a split column")
     data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = Field(
@@ -60,9 +70,20 @@ class Training(BaseModel):
     bypass: bool = Field(False, description="pairs: let the second text reach the decoder past the attention")
     embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")
     hidden_size: int = Field(128, gt=0, description="width of the encoder (per direction of the lstm)")
-    layers: int = Field(1, gt=0, description="layers (recurrent, transformer)")
-    heads: int = Field(4, gt=0, description="heads of a layer (transformer)")
+    layers: int = Field(1, gt=0, description="layers (recurrent, transformer, pooled)")
+    heads: int = Field(4, gt=0, description="heads of a layer (transformer, pooled)")
+    head_size: int = Field(64, gt=0, description="width of a head (pooled)")
+    inner_size: int = Field(64, gt=0, description="width inside the feed-forward layers (pooled)")
+    positions: Literal["none", "sinusoidal"] = Field("none", description="what is added to the words' vectors (pooled)")
+    norm: Literal["post", "pre", "query"] = Field(
+        "pre", description="layer norm after each sub-layer, before it, or before it on the queries alone (pooled)"
+    )
+    loss: Literal["cross_entropy", "binary"] = Field(
+        "cross_entropy", description="of one class, or of a yes or no for each, summed (pooled)"
+    )
+    freeze: bool = Field(False, description="leave the given word vectors as they are (pooled)")
     dropout: float = Field(0.0, ge=0, lt=1, description="share of the units that are left out in training")
+    dropout_epochs: int = Field(0, ge=0, description="so many epochs with dropout, then none (0: all with)")
     min_count: int = Field(1, gt=0, description="words seen less often are unknown")
     subwords: int = Field(0, ge=0, description="so many word pieces as vocabulary (0: whole words)")
     lowercase: bool = Field(True, description="read all words in lower case")
@@ -71,7 +92,7 @@ class Training(BaseModel):
     batch_size: int = Field(32, gt=0, description="texts at a time")
     learning_rate: float = Field(1e-3, gt=0, description="of the optimizer")
     weight_decay: float = Field(1e-5, ge=0, description="on all but the attention's own parameters")
-    optimizer: Literal["amsgrad", "adamw"] = Field("amsgrad", description="Adam, in one of two forms")
+    optimizer: Literal["amsgrad", "adamw", "adam"] = Field("amsgrad", description="Adam, in one of three forms")
     schedule: Literal["constant", "linear"] = Field("constant", description="of the learning rate")
     clip: float = Field(0.0, ge=0, description="largest norm of a gradient (0: any)")
     altered: Literal["none", "uniform", "random"] = Field("none", description="attention during training (train+infer)")
@@ -81,20 +102,27 @@ class Training(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _as_usual_for_the_model(cls, given: Any) -> Any:
-        model = given.get("model", "additive") if isinstance(given, dict) else "additive"
-        return {**PRESETS.get(str(model), PRESETS[FINE_TUNED]), **given} if isinstance(given, dict) else given
+        if not isinstance(given, dict):
+            return given
+        usual = PRESETS.get(str(given.get("model", "additive")), PRESETS[FINE_TUNED])
+        mode = given.get("mode") or usual.get("mode")
+        return {**usual, **MODES.get(str(mode), {}), **given}
 
     @property
     def recipe(self) -> Recipe:
         """The part that is about fitting."""
         return Recipe(
             self.epochs, self.batch_size, self.learning_rate, self.weight_decay, self.patience, self.seed,
-            self.optimizer, self.schedule, self.clip,
+            self.optimizer, self.schedule, self.clip, self.dropout_epochs,
         )  # fmt: skip
 
     def identity(self, corpus: Corpus) -> dict[str, Any]:
-        """What determines the trained model: the options, and the contents of the corpus."""
-        options = self.model_dump(mode="json", exclude={"data", "data_dir", "columns", "vectors"})
+        """What determines the trained model: the options, and the contents of the corpus.
+
+        Options that came later are left out where nothing is said: models that were trained before stay known.
+        """
+        later = {name for name in LATER if getattr(self, name) == type(self).model_fields[name].default}
+        options = self.model_dump(mode="json", exclude={"data", "data_dir", "columns", "vectors", *later})
         return {**options, "corpus": corpus.checksum, "vectors": self.vectors and vectors_checksum(self.vectors)}
 
     def called(self, corpus: Corpus) -> str:

@@ -94,24 +94,26 @@ def sinusoids(length: int, width: int) -> Float[Tensor, "token width"]:
 
 
 class MultiHeadAttention(nn.Module):
-    """Several heads of softmax(Q Kᵀ / √d) V, side by side (Eq. 1, §3.2.2)."""
+    """Several heads of softmax(Q Kᵀ / √d) V, side by side (Eq. 1, §3.2.2); without `head_size` they share the width."""
 
-    def __init__(self, config: TransformerConfig, kind: Kind) -> None:
+    def __init__(
+        self, width: int, heads: int, kind: Kind, dropout: float, head_size: int | None = None, bias: bool = True
+    ) -> None:
         super().__init__()
-        width, self.heads = config.hidden_size, config.num_attention_heads
-        if width % self.heads:
-            raise ValueError(f"hidden_size {width} must be a multiple of num_attention_heads {self.heads}")
-        self.queries, self.keys, self.values = (nn.Linear(width, width) for _ in range(3))
+        if head_size is None and width % heads:
+            raise ValueError(f"hidden_size {width} must be a multiple of num_attention_heads {heads}")
+        inner, self.heads = heads * (head_size or width // heads), heads
+        self.queries, self.keys, self.values = (nn.Linear(width, inner, bias=bias) for _ in range(3))
         self.attention_site = AttentionSite(kind)
-        self.output = nn.Linear(width, width)
-        self.dropout = nn.Dropout(config.dropout)
+        self.output = nn.Linear(inner, width, bias=bias)
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, hidden: Hidden, source: Tensor, mask: Bool[Tensor, "batch 1 #query key"]) -> Hidden:
         queries = self._split(self.queries(hidden))  # [batch head query d]
         keys, values = self._split(self.keys(source)), self._split(self.values(source))  # [batch head key d]
         scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])  # [batch head query key]
         weights = self.dropout(self.attention_site(scores, mask, values))
-        context = (weights @ values).transpose(1, 2).flatten(2)  # [batch query width]
+        context = (weights @ values).transpose(1, 2).flatten(2)  # [batch query head*d]
         return self.output(context)
 
     def _split(self, x: Tensor) -> Float[Tensor, "batch head token d"]:
@@ -121,11 +123,11 @@ class MultiHeadAttention(nn.Module):
 class Sublayer(nn.Module):
     """Residual path and layer norm around attention or feed-forward: x + f(norm(x)), or norm(x + f(x)) (§3.1)."""
 
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, width: int, first: bool, dropout: float, eps: float = 1e-5) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(config.hidden_size)
-        self.dropout = nn.Dropout(config.dropout)
-        self.first = config.norm == "pre"
+        self.norm = nn.LayerNorm(width, eps)
+        self.dropout = nn.Dropout(dropout)
+        self.first = first
 
     def before(self, x: Hidden) -> Hidden:
         """What the sub-layer is given."""
@@ -137,22 +139,25 @@ class Sublayer(nn.Module):
         return x if self.first else self.norm(x)
 
 
+def feed_forward(width: int, inner: int) -> nn.Sequential:
+    """W₂ max(0, W₁ x + b₁) + b₂ (Eq. 2)."""
+    return nn.Sequential(nn.Linear(width, inner), nn.ReLU(), nn.Linear(inner, width))
+
+
 class Layer(GradientCheckpointingLayer):
     """Self-attention, cross-attention in a decoder, and feed-forward (§3.1)."""
 
     def __init__(self, config: TransformerConfig, decoder: bool = False) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(config, "causal" if decoder else "self")
-        self.around_self = Sublayer(config)
+        width, heads, dropout = config.hidden_size, config.num_attention_heads, config.dropout
+        first = config.norm == "pre"
+        self.self_attention = MultiHeadAttention(width, heads, "causal" if decoder else "self", dropout)
+        self.around_self = Sublayer(width, first, dropout)
         if decoder:
-            self.cross_attention = MultiHeadAttention(config, "cross")
-            self.around_cross = Sublayer(config)
-        self.feed_forward = nn.Sequential(
-            nn.Linear(config.hidden_size, config.intermediate_size),
-            nn.ReLU(),
-            nn.Linear(config.intermediate_size, config.hidden_size),
-        )
-        self.around_feed_forward = Sublayer(config)
+            self.cross_attention = MultiHeadAttention(width, heads, "cross", dropout)
+            self.around_cross = Sublayer(width, first, dropout)
+        self.feed_forward = feed_forward(width, config.intermediate_size)
+        self.around_feed_forward = Sublayer(width, first, dropout)
 
     def forward(
         self, x: Hidden, mask: Tensor, source: Tensor | None = None, source_mask: Tensor | None = None

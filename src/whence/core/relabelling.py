@@ -1,0 +1,42 @@
+"""Heads under other numbers: the model does what it did, and whoever watches sees its heads in another order."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from torch import nn
+
+from whence.core.attending import site_module
+from whence.core.site import AttentionSite, Call
+from whence.core.tape import picked
+
+
+@contextmanager
+def relabelled(model: nn.Module, orders: Mapping[str, Sequence[int]]) -> Iterator[None]:
+    """For the length of a `with` block, watchers of a site see as head k what is its head orders[site][k].
+
+    Nothing else changes, and overrides see the heads as they are. It is as if the rows of the layer's query, key and
+    value projections, and the columns of its output projection, had been moved head by head: the same function under
+    other numbers. A layer that is shared over depth has one order, whichever of its names it is given by.
+    """
+    modules: dict[AttentionSite, tuple[int, ...]] = {}
+    for name, order in orders.items():
+        module, *_ = site_module(model, name)
+        if sorted(order) != list(range(len(order))):
+            raise ValueError(f"expected an order of the heads 0 to {len(order) - 1} for {name!r}, came {list(order)}")
+        if modules.setdefault(module, tuple(order)) != tuple(order):
+            raise ValueError(f"{name!r} is one layer that is called several times; its heads have one order")
+    try:
+        for module, order in modules.items():
+            module.shown_as = partial(_under_other_numbers, order=order)
+        yield
+    finally:
+        for module in modules:
+            module.shown_as = None
+
+
+def _under_other_numbers(call: Call, order: Sequence[int]) -> Call:
+    if len(order) != call.n_heads:
+        raise ValueError(f"expected an order of {call.n_heads} heads, came one of {len(order)}: {list(order)}")
+    return replace(picked(call, order), heads=call.heads)

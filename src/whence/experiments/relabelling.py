@@ -1,0 +1,184 @@
+"""Do an explainer's scores depend on how heads are numbered?
+
+The heads of a layer have no order of their own: move the rows of the query, key and value projections and the columns
+of the output projection head by head, in each layer as you like, and the model is the same function. Layer-wise
+attention tracing (paper 000) multiplies head h of one layer with head h of the next, so that its scores change; an
+explainer whose scores change is not determined by what the model does.
+
+The check gives the heads of every layer new numbers, at random and in each layer by itself, and explains again. The
+model runs as it is; the explainer sees its heads in another order. Query heads that share a key head stay together, and
+a layer that is shared over depth has one order. Scores are compared over the tokens of a text that are not special:
+Kendall's τ-b, and the share of the score that goes to other tokens. Scores that agree in six digits count as equal.
+The smallest effect of interest is a twentieth of τ.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from numpy import ndarray
+from pydantic import Field
+
+import whence
+from whence.core.errors import BadConfig
+from whence.experiments._config import Run
+from whence.explainers import explainer
+from whence.figures.intervals import intervals
+from whence.measures.bootstrap import paired_bootstrap
+from whence.measures.divergence import total_variation
+from whence.measures.ranks import kendall_tau
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+    from whence.models.batch import Batch
+    from whence.models.subject import Subject
+
+CAPTION = "How much the order of a text's tokens changes when heads get other numbers and the model stays the same."
+NEEDS_ANSWERS = False
+SMALLEST = 0.05  # of Kendall's tau
+DIGITS = 6
+OPTIONS = {"lat": {"normalize": "l1"}, "lat_mixed": {"normalize": "l1"}}  # a softmax would hide most of what moves
+
+
+class Config(Run):
+    """Give the heads of every layer other numbers, and see whether the scores of tokens change."""
+
+    methods: tuple[str, ...] = Field(
+        ("lat", "lat_mixed", "rollout"), min_length=1, description="explainers to check (`whence list`)"
+    )
+    draws: int = Field(5, gt=0, description="how often the heads are renumbered")
+
+
+COLUMNS = Columns(
+    what="one row per example and explainer",
+    example=Column(int, "number of the example in its split"),
+    label=Column(str, "the right answer, where it is one class"),
+    method=Column(str, "the explainer"),
+    how=Column(str, "the choices it made"),
+    tokens=Column(int, "number of tokens that are scored: those that are not special"),
+    tau=Column(float, "Kendall's τ-b between the scores before and after, mean of the draws (NaN: no order)"),
+    moved=Column(float, "share of the score that goes to other tokens (½ Σ |a − b|), mean of the draws"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: for every example how much each explainer changes."""
+    heads = heads_of(bench.subject, bench.first_batch())
+    groups = getattr(bench.subject.model.config, "num_key_value_heads", None)
+    generator = np.random.default_rng(bench.seed)
+    drawn = [orders(heads, groups, generator) for _ in range(config.draws)]
+    rows = [row for batch in bench.batches() for row in _rows(config, bench, batch, drawn)]
+    return COLUMNS.table(rows).sort_values(["example", "method"], kind="stable", ignore_index=True)
+
+
+def heads_of(subject: "Subject", batch: "Batch") -> dict[str, int]:
+    """How many heads each site has; an error where other numbers would make another model, or where none has two."""
+    config = subject.model.config
+    if getattr(config, "alibi", False) or config.model_type in ("bloom", "mpt"):
+        raise BadConfig(f"the heads of {subject.name} differ by fixed slopes (ALiBi): with other numbers it would be"
+                        " another model, so they cannot be renumbered")  # fmt: skip
+    watcher = whence.Summary()
+    with whence.attending(subject.model, watch=watcher):
+        subject.predict(batch)
+    heads = {site: calls[0].shape[1] for site, calls in watcher.maximum.items() if calls[0].shape[1] > 1}
+    if not heads:
+        raise BadConfig(f"{subject.name} has one head at each site ({', '.join(subject.sites)}): nothing to renumber")
+    return heads
+
+
+def orders(heads: Mapping[str, int], groups: int | None, generator: np.random.Generator) -> dict[str, list[int]]:
+    """New numbers for the heads of every site; groups of heads stay together, and so do calls of one shared layer."""
+    drawn: dict[str, list[int]] = {}
+    for site, n in heads.items():
+        layer = site.partition("#")[0]
+        parts = groups if groups and n % groups == 0 else n
+        if layer not in drawn:
+            within = generator.permuted(np.arange(n).reshape(parts, -1), axis=1)
+            drawn[layer] = generator.permutation(within).flatten().tolist()
+    return {site: drawn[site.partition("#")[0]] for site in heads}
+
+
+def _rows(
+    config: Config, bench: "Bench", batch: "Batch", drawn: Sequence[Mapping[str, Sequence[int]]]
+) -> list[dict[str, Any]]:
+    rows, target = [], bench.target(batch)
+    for method in config.methods:
+        explain, options = explainer(method), OPTIONS.get(method.replace("-", "_"), {})
+        before = explain(bench.subject, batch, target, **options)
+        changes = []
+        for order in drawn:
+            with bench.relabelled(order):
+                after = explain(bench.subject, batch, target, **options)
+            changes.append([change(_scores(before, row), _scores(after, row)) for row in range(len(batch))])
+        tau, moved = np.mean(changes, axis=0).T  # [batch]
+        for row, (number, label) in enumerate(zip(bench.numbers(batch), bench.labels(batch), strict=True)):
+            rows.append({"example": number, "label": label, "method": before.method, "how": before.how,
+                         "tokens": len(before.text(row)), "tau": tau[row], "moved": moved[row]})  # fmt: skip
+    return rows
+
+
+def _scores(found: Any, row: int) -> Float[ndarray, " token"]:
+    """The scores of a text's tokens, of which the absolute values sum to one."""
+    scores = np.array([score for _, score in found.text(row)], dtype=float)
+    return np.round(scores / (np.abs(scores).sum() or 1.0), DIGITS)
+
+
+def change(before: Float[ndarray, " token"], after: Float[ndarray, " token"]) -> tuple[float, float]:
+    """τ, and how much moved, between the scores of one text."""
+    return kendall_tau(before, after), float(total_variation(before, after))
+
+
+def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+    """For every explainer 1 − τ, the largest first, with intervals that hold for all of them together (Bonferroni)."""
+    known, methods, found = table[table["tau"].notna()], list(dict.fromkeys(table["method"])), []
+    for method in methods:
+        changed = 1 - known.loc[known["method"] == method, "tau"].to_numpy(float)
+        name = f"change of the order of tokens by {method}: 1 − Kendall's τ"
+        if not len(changed):
+            found.append(Effect(name, np.nan, np.nan, np.nan, "1 − τ", SMALLEST, 0))
+            continue
+        interval = paired_bootstrap(changed[None], seed=seed, level=1 - 0.05 / len(methods))
+        found.append(Effect(name, interval.mean, interval.low, interval.high, "1 − τ", SMALLEST, len(changed)))
+    return sorted(found, key=lambda effect: -effect.value if np.isfinite(effect.value) else np.inf)
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """1 − τ of every explainer, with its interval."""
+    return intervals(effects(table), "1 − Kendall's τ (0: the same order, 1: as good as none)")
+
+
+def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+    """Whether the scores are determined by what the model does: no where one explainer depends on heads' numbers."""
+    found = effects(table, seed)
+    answer, sentence = decided(found)
+    return Verdict(
+        2, answer, sentence, tuple(found),
+        done="The heads of every layer got other numbers, at random and in each layer by itself, which leaves the model"
+        " the function it was, and the tokens were scored again. The intervals hold for all explainers together.",
+        means="An explainer whose scores change under other numbers says something about the numbering, which training"
+        " leaves to chance, and not only about the model.",
+        does_not_mean="An explainer that does not change need not be right: see `erasure`. And one that changes may"
+        " still agree with the model in part.",
+    )  # fmt: skip
+
+
+def decided(found: Sequence[Effect]) -> tuple[Any, str]:
+    """No if some interval is wholly above the smallest effect of interest, yes if all are below it."""
+    named = {effect: effect.name.split(" by ")[1].split(":")[0] for effect in found}
+    told = "; ".join(f"{name} {1 - effect.value:.2f} ({1 - effect.high:.2f} to {1 - effect.low:.2f})"
+                     for effect, name in named.items())  # fmt: skip
+    said = f"Kendall's τ between the scores before and after: {told}."
+    if found[0].too_few:
+        return "undecided", found[0].too_few
+    depends = [name for effect, name in named.items() if effect.low > effect.smallest]
+    if depends:
+        return "no", f"The scores of {' and '.join(depends)} depend on how the heads happen to be numbered. {said}"
+    if all(effect.high < effect.smallest for effect in found):
+        how = "do not" if all(effect.high < 1e-6 for effect in found) else "hardly"
+        return "yes", f"The scores {how} depend on how the heads are numbered. {said}"
+    return "undecided", f"It stays open whether the scores depend on how the heads are numbered. {said}"

@@ -1,0 +1,192 @@
+"""`pooled`: a self-attention encoder whose tokens one more attention pools. Paper 000 (Wu, Nguyen & Ong 2020), §2.
+
+    A = softmax(Q Kᵀ / √d) in 8 heads, 6 layers (Eq. 1-4) · α = softmax(MLP(x)) over the tokens (Eq. 5)
+    c = Σ α x (Eq. 6) · ŷ = MLP(c)
+
+Text and authors' code disagree; each disagreement is an option of the config, and `modes.py` bundles them. Sizes are
+those of the authors' code: the paper's D = 512 is 8 heads of 64, while the hidden states are as wide as the word
+vectors, 300. `pooled_series.py` is the form for time series; both read a text with `PooledModel.context`.
+"""
+
+from itertools import pairwise
+from typing import Any, Literal, no_type_check
+
+import torch.nn.functional as F
+from huggingface_hub.dataclasses import strict
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig
+from transformers.modeling_layers import GradientCheckpointingLayer
+from transformers.modeling_outputs import SequenceClassifierOutput
+
+from whence.core.site import AttentionSite
+from whence.models.encoders import PlainModel, specials
+from whence.models.transformer import MultiHeadAttention, Sublayer, feed_forward, sinusoids
+
+EPS = 1e-6  # of every layer norm, as in the authors' code
+Hidden = Float[Tensor, "batch token width"]
+Tokens = Bool[Tensor, "batch token"]
+
+
+@no_type_check  # `strict` checks a config's values, in the tests as elsewhere
+@strict
+class PooledConfig(PreTrainedConfig):
+    """Where text and code of paper 000 disagree, the first is the text, the second the code:
+
+    - `positions`: `sinusoidal` ("identical to the Transformer encoder") or `none` (a bag of words).
+    - `norm`, what is normalised: `post`, the sum after each sub-layer, as Vaswani et al. 2017; or `query`, before
+      attention the queries alone, keys and values coming from the input as it is; or, neither's, `pre`: all three.
+    - `loss`: `cross_entropy`, or `binary`, one yes or no for each class (sigmoids), summed over classes and texts.
+
+    `dropout` is that of the layers, `readout_dropout` that of local attention and decoder. Word vectors that are not as
+    wide as `hidden_size` are brought to it by a linear map; `frozen_vectors` do not learn. The first and last token
+    of a text (`bos`, `eos`) get no attention unless `attend_specials`: the paper's texts have words only.
+    """
+
+    model_type = "whence-pooled"
+
+    vocab_size: int = 10_000
+    embedding_size: int = 300
+    hidden_size: int = 300
+    num_hidden_layers: int = 6
+    num_attention_heads: int = 8
+    head_size: int = 64
+    intermediate_size: int = 64
+    positions: Literal["none", "sinusoidal"] = "none"
+    norm: Literal["post", "pre", "query"] = "pre"
+    loss: Literal["cross_entropy", "binary"] = "cross_entropy"
+    dropout: float = 0.1
+    readout_dropout: float = 0.3
+    frozen_vectors: bool = False
+    attend_specials: bool = False
+    pad_token_id: int | None = 0
+    bos_token_id: int | None = None
+    eos_token_id: int | None = None
+
+
+class Layer(GradientCheckpointingLayer):
+    """Self-attention and feed-forward, each with a residual path (Eq. 1-4). Queries, keys, values and output are plain
+    matrices without bias, as in Vaswani et al. 2017 and in the authors' code.
+    """
+
+    def __init__(self, config: PooledConfig) -> None:
+        super().__init__()
+        width, heads, dropout = config.hidden_size, config.num_attention_heads, config.dropout
+        first = config.norm != "post"
+        self.attention = MultiHeadAttention(width, heads, "self", dropout, config.head_size, bias=False)
+        self.around_attention = Sublayer(width, first, dropout, EPS)
+        self.feed_forward = feed_forward(width, config.intermediate_size)
+        self.around_feed_forward = Sublayer(width, first, dropout, EPS)
+        self.queries_alone = config.norm == "query"
+
+    def forward(self, x: Hidden, mask: Bool[Tensor, "batch 1 1 token"]) -> Hidden:
+        given = self.around_attention.before(x)
+        source = x if self.queries_alone else given
+        x = self.around_attention.after(x, self.attention(given, source, mask))
+        return self.around_feed_forward.after(x, self.feed_forward(self.around_feed_forward.before(x)))
+
+
+def readout(sizes: tuple[int, ...], dropout: float) -> nn.Sequential:
+    """Linear maps with ReLU and dropout between them."""
+    parts: list[nn.Module] = []
+    for wide, narrow in pairwise(sizes):
+        parts += [nn.Linear(wide, narrow), nn.ReLU(), nn.Dropout(dropout)]
+    return nn.Sequential(*parts[:-2])
+
+
+class LocalAttention(nn.Module):
+    """α = softmax(MLP(x)) over the tokens, c = Σ α x (Eq. 5, 6); the MLP's hidden layers have 128 and 64 units."""
+
+    def __init__(self, width: int, dropout: float, terminal: bool) -> None:
+        super().__init__()
+        self.score = readout((width, 128, 64, 1), dropout)
+        self.attention_site = AttentionSite("pool", terminal=terminal)
+
+    def forward(self, hidden: Hidden, tokens: Tokens) -> Float[Tensor, "copies width"]:
+        scores = self.score(hidden).squeeze(-1)[:, None, None, :]  # [batch 1 1 token]
+        values = hidden[:, None]  # [batch 1 token width]
+        weights = self.attention_site(scores, tokens[:, None, None, :], values)
+        return (weights @ values).flatten(0, 2)  # [batch width]: a query is a text
+
+
+class PooledModel(PlainModel):
+    """What both forms share: from tokens to one vector. Sites: `layers.<i>.attention` (self) and `local` (pool)."""
+
+    config_class = PooledConfig
+    config: PooledConfig
+    base_model_prefix = "pooled"
+    supports_gradient_checkpointing = True
+    terminal = True  # whether a text is read by itself after the local attention
+
+    def __init__(self, config: PooledConfig) -> None:
+        super().__init__(config)
+        vectors, width = config.embedding_size, config.hidden_size
+        self.embeddings = nn.Embedding(config.vocab_size, vectors, padding_idx=config.pad_token_id)
+        self.embeddings.weight.requires_grad_(not config.frozen_vectors)
+        self.project = nn.Identity() if vectors == width else nn.Linear(vectors, width)
+        self.dropout = nn.Dropout(config.dropout)
+        self.layers = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
+        self.norm = nn.Identity() if config.norm == "post" else nn.LayerNorm(width, EPS)
+        self.local = LocalAttention(width, config.readout_dropout, self.terminal)
+
+    def context(
+        self,
+        input_ids: Int[Tensor, "batch token"],
+        attention_mask: Int[Tensor, "batch token"] | None = None,
+        inputs_embeds: Float[Tensor, "batch token embedding"] | None = None,
+    ) -> Float[Tensor, "copies width"]:
+        """The vector of each text (Eq. 6); zeros for a text without tokens."""
+        tokens = self.real(input_ids, attention_mask)
+        tokens = tokens if self.config.attend_specials else tokens & ~specials(input_ids, self.config)
+        x = self.project(self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds)
+        if self.config.positions == "sinusoidal":
+            x = x + sinusoids(x.shape[1], x.shape[2]).to(x)
+        x = self.dropout(x)
+        for layer in self.layers:
+            x = layer(x, tokens[:, None, None, :])
+        return self.local(self.norm(x), tokens)
+
+    def real(
+        self, input_ids: Int[Tensor, "*texts token"], attention_mask: Tensor | None
+    ) -> Bool[Tensor, "*texts token"]:
+        """True for tokens, False for padding."""
+        pad = -1 if self.config.pad_token_id is None else self.config.pad_token_id
+        return input_ids != pad if attention_mask is None else attention_mask.bool()
+
+
+class PooledForSequenceClassification(PooledModel):
+    """A text's vector and an MLP of 64 units (§2, Decoder): one class for a text.
+
+    With `loss="binary"` the classes are judged one by one, σ(z), and no distribution comes out. `logits` are then
+    log σ(z): their softmax is σ(z) / Σ σ(z), the sigmoids brought to the sum one, so that everybody who
+    asks for probabilities, a logit or a margin gets the answer in that form; exp(logits) are the sigmoids themselves.
+    """
+
+    def __init__(self, config: PooledConfig) -> None:
+        super().__init__(config)
+        self.decoder = readout((config.hidden_size, 64, config.num_labels or 2), config.readout_dropout)
+        self.post_init()
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch token"],
+        attention_mask: Int[Tensor, "batch token"] | None = None,
+        inputs_embeds: Float[Tensor, "batch token embedding"] | None = None,
+        labels: Int[Tensor, " batch"] | None = None,
+        **kwargs: Any,
+    ) -> SequenceClassifierOutput:
+        """`attention_mask` is 1 for tokens and 0 for padding."""
+        answers = self.decoder(self.context(input_ids, attention_mask, inputs_embeds))  # [batch class]
+        logits: Any = F.logsigmoid(answers) if self.config.loss == "binary" else answers
+        loss = None if labels is None else self._loss(answers, labels)
+        return SequenceClassifierOutput(loss=loss, logits=logits)
+
+    def _loss(self, answers: Float[Tensor, "batch class"], labels: Int[Tensor, " batch"]) -> Any:
+        if self.config.loss == "cross_entropy":
+            return F.cross_entropy(answers, labels)
+        right = F.one_hot(labels, answers.shape[-1]).to(answers)
+        return F.binary_cross_entropy_with_logits(answers, right, reduction="sum")
+
+
+AutoConfig.register(PooledConfig.model_type, PooledConfig)
+AutoModelForSequenceClassification.register(PooledConfig, PooledForSequenceClassification)
