@@ -7,9 +7,9 @@ from pathlib import Path
 import torch
 import transformers
 
-from benchmarks import memory, permutation, recording
+from benchmarks import memory, permutation, recording, tracing
 
-REPORTS = {"recording": recording, "memory": memory, "permutation": permutation}
+REPORTS = {"recording": recording, "memory": memory, "permutation": permutation, "tracing": tracing}
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 

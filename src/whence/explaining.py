@@ -27,6 +27,7 @@ class Explanation:
     attributions: tuple[Attribution, ...]
     where: str = ""  # of a model that answers at several places: which answer this is
     notes: tuple[str, ...] = ()
+    valued: bool = False  # whether the prediction is a value, which has no probability
 
     @property
     def tokens(self) -> list[str]:
@@ -42,7 +43,8 @@ class Explanation:
     def caption(self) -> str:
         """What is explained, in words."""
         where = f" {self.where}" if self.where else ""
-        return "; ".join([f"{self.prediction}{where} (probability {self.probability:.3f})", *self.notes])
+        probable = "" if self.valued else f" (probability {self.probability:.3f})"
+        return "; ".join([f"{self.prediction}{where}{probable}", *self.notes])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -94,7 +96,7 @@ def explain_text(
     """What the model predicts for a text, explained by each method.
 
     A translator is asked for the last token of the `target` text, given those before it; a language model for what
-    comes after the text; a tagger for the tag of the last word.
+    comes after the text; a tagger for the tag of the last word. For a model of series the text is one window.
     """
     if not text.strip():
         raise BadData("the text is empty; expected words to explain")
@@ -114,6 +116,8 @@ def explain_text(
         for method, explain in zip(methods, found, strict=True)
     )
     cut = (f"the text was longer than {subject.encoder.limit} and was cut there",) if bool(batch.truncated[0]) else ()
+    if subject.task.valued:
+        return Explanation(f"the value {probability:+.3f}", float("nan"), attributions, notes=cut, valued=True)
     return Explanation(name_of(subject, number), probability, attributions, place_of(subject, batch, position), cut)
 
 

@@ -12,7 +12,7 @@ from test_help import WITHOUT_TORCH
 import saved_models
 from whence.core.overrides import uniform
 from whence.data.tables import Columns, read_table
-from whence.models.fitting import accuracy
+from whence.models.marking import accuracy
 from whence.models.subject import load
 
 

@@ -83,6 +83,19 @@ def test_normalizations_by_hand():
             assert not found[~real].any()
 
 
+def test_a_softmax_is_over_the_tokens_that_the_model_looks_at():
+    """Nothing of the ends of a text is in an averaging encoder's answer, so they take no share."""
+    subject = additive(encoder="average")
+    batch = subject.encode(WORDED)
+    found = EXPLAIN(subject, batch, predicted(subject, batch)).scores
+    assert not found[batch.special.numpy()].any()
+    assert_allclose(found.sum(1), 1.0, rtol=1e-5)
+    with torch.no_grad():
+        subject.model.decoder.classify.weight.zero_()  # an answer that depends on nothing
+    found = EXPLAIN(subject, batch, predicted(subject, batch)).scores
+    assert_allclose(found, batch.mask / batch.mask.sum(1, keepdim=True), rtol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["bert", "xlnet", "gpt2", "llama", "bart", "hierarchical", "xlm-roberta"])
 @pytest.mark.parametrize("of", ["predicted", "code"])
 def test_families_in_company_as_alone(name, of):

@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 
 from whence.explainers import explainer
 from whence.measures.bootstrap import paired_bootstrap
-from whence.models.fitting import accuracy
+from whence.models.marking import accuracy
 from whence.models.targets import predicted
 
 

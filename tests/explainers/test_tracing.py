@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from pooled_reader import transformer, with_heads_moved
+from pooled_reader import stacked, with_heads_moved
 from torch.testing import assert_close
 
 from tokenizing import reader
@@ -24,7 +24,8 @@ from whence.models.targets import Target, predicted
 
 EXAMPLES = [Example("the movie was not good"), Example("unbelievable movies !"), Example("bad")]
 FAMILIES = ["transformer-post-learned", "bert", "distilbert", "roberta", "albert", "deberta-v2", "modernbert", "xlnet",
-            "gpt2", "llama", "mistral", "xlm-roberta", "additive-lstm-additive", "additive-additive-pairs"]  # fmt: skip
+            "gpt2", "llama", "mistral", "xlm-roberta", "additive-lstm-additive", "additive-additive-pairs",
+            "pooled-post-sinusoidal-cross_entropy", "pooled-query-none-binary"]  # fmt: skip
 METHODS = ("lat", "lat_mixed", "rollout")
 
 
@@ -56,7 +57,7 @@ def all_paths(weights, start):
 @settings(max_examples=25)
 @given(depth=st.integers(1, 3), heads=st.integers(1, 3), words=st.integers(0, 2), seed=st.integers(0, 99))
 def test_it_is_the_sum_over_all_paths(depth, heads, words, seed):
-    subject = transformer(depth, heads, seed)
+    subject = stacked(depth, heads, seed)
     batch = subject.encode([Example(" ".join(["good", "bad"][:words]) or "!")])
     weights, local = recorded(subject, batch)
     expected = all_paths(weights[:, 0], local[0])
@@ -97,7 +98,7 @@ def test_families_conserve_attention_and_leave_padding_alone(name):
 
 
 def test_a_slow_loop_over_mixed_heads_and_over_rollout():
-    subject = transformer()
+    subject = stacked()
     batch = subject.encode(EXAMPLES)
     weights, local = recorded(subject, batch)
     mixed = local[:, None].repeat(1, 4, 1)  # [batch head token]
@@ -116,16 +117,16 @@ def test_a_slow_loop_over_mixed_heads_and_over_rollout():
 
 
 def test_of_one_layer_mixing_heads_changes_nothing():
-    subject = transformer(depth=1)
+    subject = stacked(depth=1)
     batch = subject.encode(EXAMPLES)
     assert_allclose(scores("lat_mixed", subject, batch), scores("lat", subject, batch), atol=1e-6)
 
 
 def test_normalizations_by_hand():
-    subject = transformer(heads=2)
+    subject = stacked(heads=2)
     batch = subject.encode(EXAMPLES)
     raw = scores("lat", subject, batch, normalize="none").astype(float)
-    for row, real in enumerate(batch.mask.numpy()):
+    for row, real in enumerate(~batch.special.numpy()):  # this model does not attend to the ends of a text
         own = raw[row, real]
         for normalize, expected in [
             ("softmax_sum", np.exp(own) / np.exp(own).sum()),
@@ -197,9 +198,9 @@ def orders(seed, subject, heads=4):
 
 
 @settings(max_examples=10)
-@given(st.permutations(range(4)).filter(lambda order: list(order) != [0, 1, 2, 3]))
-def test_one_order_in_all_layers_changes_nothing_and_in_one_layer_it_does(order):
-    subject = transformer()
+@given(st.permutations(range(4)).filter(lambda order: list(order) != [0, 1, 2, 3]), st.booleans())
+def test_one_order_in_all_layers_changes_nothing_and_in_one_layer_it_does(order, pooled):
+    subject = stacked(pooled=pooled)
     batch = subject.encode(EXAMPLES)
     layers = [name for name in subject.sites if name != "local"]
     everywhere, at_one = ({name: list(order) for name in names} for names in (layers, layers[1:2]))
@@ -217,7 +218,7 @@ def test_one_order_in_all_layers_changes_nothing_and_in_one_layer_it_does(order)
 
 
 def test_other_numbers_change_the_order_of_tokens_by_lat_alone():
-    subject = transformer(depth=6, heads=8)
+    subject = stacked(depth=6, heads=8)
     batch = subject.encode([Example("the movie was not good but the story was bad"), Example("a good film")])
     with relabelled(subject.model, orders(0, subject, 8)):
         again = {method: scores(method, subject, batch) for method in METHODS}
@@ -231,7 +232,7 @@ def test_other_numbers_change_the_order_of_tokens_by_lat_alone():
 
 def test_no_layers_weights_are_kept():
     """When a layer attends, the weights of those before it are gone, but for the one that made the product so far."""
-    subject = transformer(depth=8)
+    subject = stacked(depth=8)
     batch = subject.encode(EXAMPLES)
     alive, seen = [], []
 
@@ -258,7 +259,10 @@ def test_long_texts_have_their_heads_one_after_another_and_the_same_scores():
         patch.setattr(Following, "__call__", lambda self, call: seen.append(call.heads) or whole(self, call))
         for method in METHODS:
             assert_allclose(scores(method, subject, batch), together[method], atol=1e-6)
-    assert seen == [(0,), (1,), (2,), (3,)] * 2 * 3
+        assert seen == [(0,), (1,), (2,), (3,)] * 2 * 3
+        whole_trace = traced(subject, batch)  # keeps all heads of all layers, and gets them together
+    assert seen[-2:] == [(0, 1, 2, 3)] * 2
+    assert_allclose(whole_trace.raw, scores("lat", subject, batch, normalize="none"), atol=1e-6)
 
 
 # what cannot be done
@@ -302,7 +306,7 @@ def test_choices_that_do_not_exist(options, complaint):
 
 
 def test_a_local_attention_is_where_it_starts():
-    subject = transformer()
+    subject = stacked()
     batch = subject.encode(EXAMPLES)
     with pytest.raises(BadConfig, match=r"it starts from the local attention local; leave row at auto"):
         explainer("lat")(subject, batch, predicted(subject, batch), row="mean")
@@ -310,11 +314,10 @@ def test_a_local_attention_is_where_it_starts():
 
 def test_layers_of_unlike_heads():
     """Head by head they do not fit; mixed they do."""
-    subject = transformer(depth=2)
-    layer = subject.model.encoder.layers[1].self_attention
-    layer.heads = 2
+    subject = stacked(depth=2)
+    subject.model.layers[1].attention.heads = 2
     batch = subject.encode(EXAMPLES)
-    with pytest.raises(BadConfig, match=r"layers\.1\.self_attention has 2 heads, the lowest layer 4; see lat_mixed"):
+    with pytest.raises(BadConfig, match=r"layers\.1\.attention has 2 heads, the lowest layer 4; see lat_mixed"):
         scores("lat", subject, batch)
     assert_allclose(scores("lat_mixed", subject, batch, normalize="none").sum(1), 4.0, rtol=1e-5)
     assert_allclose(scores("rollout", subject, batch).sum(1), 1.0, rtol=1e-5)

@@ -12,7 +12,8 @@ from whence.core.overrides import random, uniform
 from whence.data.embedded import stories
 from whence.models import fitting
 from whence.models.beginnings import untrained
-from whence.models.fitting import Recipe, accuracy, by_length, fit, scores
+from whence.models.fitting import Recipe, by_length, fit
+from whence.models.marking import accuracy, scores
 from whence.models.training import Training
 
 RECIPE = Recipe(epochs=4, batch_size=12, learning_rate=1e-2, patience=4)
@@ -100,7 +101,7 @@ def told(monkeypatch, shares):
         seen.append(weights(subject))
         return next(shares)
 
-    monkeypatch.setattr(fitting, "accuracy", share)
+    monkeypatch.setattr(fitting, "score", share)
     return seen
 
 

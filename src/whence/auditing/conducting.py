@@ -15,7 +15,7 @@ from whence.core.errors import BadConfig, BadData
 from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus, Example
 from whence.experiments import experiment
-from whence.experiments._running import perform, refuse_unknown, refuse_unmarked, split_of
+from whence.experiments._running import perform, refuse_unknown, refuse_unmarked, refuse_values, split_of
 from whence.models.records import retrainable, training_seconds
 from whence.models.subject import Subject, load
 from whence.models.workshop import train_all
@@ -98,6 +98,7 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
     subject = load(
         model, settings.task, device=settings.device, dtype=settings.dtype, trust_remote_code=settings.trust_remote_code
     )
+    refuse_values(subject, "an audit")
     split = split_of(corpus, settings)
     examples = corpus[split]
     key = store.key({"subject": subject.fingerprint, "corpus": corpus.checksum, "split": split, "grain": settings.grain,

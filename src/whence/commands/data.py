@@ -59,8 +59,8 @@ def shown(corpus: dict[str, Any]) -> str:
     for split, labels in corpus["counts"].items():
         each = [f"{count} {label}" if label else f"{count}" for label, count in labels.items()]
         named = ", ".join(each[:MANY]) + (f" and {len(each) - MANY} labels more" if len(each) > MANY else "")
-        lines.append(f"  {split:<6} {sum(labels.values())} examples ({named})")
+        lines.append(f"  {split:<6} {sum(labels.values())} examples" + f" ({named})" * any(labels))
     lines += [f"  note: {note}" for note in corpus["notes"]]
     for row in corpus["examples"]:
-        lines += ["", *(f"  {name:<8} {cell}" for name, cell in row.items())]
+        lines += ["", *(f"  {name:<8} {cell}".replace("\n", f"\n  {'':<8} ") for name, cell in row.items())]
     return "\n".join(lines)

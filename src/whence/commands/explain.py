@@ -12,7 +12,7 @@ from whence.commands._shared import HERE, Output, parsed, quieten
 from whence.core.errors import BadConfig
 from whence.options import usually
 
-Task = Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm"]
+Task = Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm", "series"]
 
 
 def command(arguments: list[str]) -> int:

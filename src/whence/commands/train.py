@@ -31,17 +31,25 @@ def command(arguments: list[str]) -> int:
     options = parsed(Options, "train", [*positional, *rest], about)
     quieten()
     from whence.data.catalogue import load
-    from whence.models.fitting import accuracy
+    from whence.models.marking import accuracy, agreement
 
     corpus = load(options.training.data, data_dir=options.training.data_dir, columns=options.training.columns)
     for note in corpus.notes:
         options.output.say(f"  {corpus.name}: {note}")
     subject = train(options.training, options.out, corpus=corpus, quiet=options.output.silent)
     split = "test" if "test" in corpus.splits else "dev"
-    share = accuracy(subject, corpus[split], override=altered_as(options.training))
-    outcome = {"folder": str(options.out), "split": split, "accuracy": round(share, 4), "notes": list(corpus.notes)}
+    override = altered_as(options.training)
+    outcome: dict[str, Any] = {"folder": str(options.out), "split": split, "notes": list(corpus.notes)}
+    if subject.task.valued:
+        found = agreement(subject, corpus[split], override=override)
+        outcome |= {"concordance": round(float(found.mean()), 4), "sd_over_examples": round(float(found.std()), 4)}
+        said = f"concordance {found.mean():.3f} (SD over narratives {found.std():.3f})"
+    else:
+        share = accuracy(subject, corpus[split], override=override)
+        outcome["accuracy"] = round(share, 4)
+        said = f"{100 * share:.1f} % right"
     if options.output.json:
         print(json.dumps(outcome, ensure_ascii=False))
     else:
-        print(f"Trained in {options.out}: {100 * share:.1f} % right on {split} ({len(corpus[split])} examples).")
+        print(f"Trained in {options.out}: {said} on {split} ({len(corpus[split])} examples).")
     return 0

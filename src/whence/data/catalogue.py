@@ -16,23 +16,24 @@ from whence.data import (
     multi30k,
     multinli,
     news_commentary,
+    send,
     snli,
     sst,
     yelp,
     yelp_sentences,
 )
 from whence.data.columns import Columns
-from whence.data.embedded import entailment, numerals, reviews, stories
+from whence.data.embedded import entailment, narratives, numerals, reviews, stories
 from whence.data.entry import Entry
-from whence.data.examples import Corpus
+from whence.data.examples import Corpus, Example
 from whence.data.fetching import fetch
 from whence.data.files import there
 from whence.data.hub import read_hub
 from whence.data.shelf import Shelf, absent, home
 from whence.data.tables import read_table
 
-EMBEDDED = (reviews, stories, entailment, numerals)
-NATIVE = (sst, imdb, ag_news, yelp, yelp_sentences, snli, multinli, cnn, babi, multi30k, news_commentary)
+EMBEDDED = (reviews, stories, entailment, numerals, narratives)
+NATIVE = (sst, imdb, ag_news, yelp, yelp_sentences, snli, multinli, cnn, babi, multi30k, news_commentary, send)
 CORPORA: dict[str, Entry] = {corpus.ENTRY.name: corpus.ENTRY for corpus in (*EMBEDDED, *NATIVE)}
 
 
@@ -120,9 +121,21 @@ def preview(corpus: Corpus, n: int = 3) -> list[dict[str, str]]:
     rows = []
     for split, examples in corpus.splits.items():
         for e in examples[:n]:
-            decides = " ".join(w for w, m in zip(e.words or (), e.rationale or (), strict=False) if m)
+            text, length = opening(e)
+            decides = " ".join(w for w, m in zip(e.words or (), (e.rationale or ())[:length], strict=False) if m)
             links = " ".join(f"{i}-{j}" for i, j in e.alignment or ())
-            row = {"split": split, "label": e.label, "text": e.text, "pair": e.pair, "tags": " ".join(e.tags or ()),
+            row = {"split": split, "label": e.label, "text": text, "pair": e.pair, "tags": " ".join(e.tags or ()),
                    "target": e.target, "decides": decides, "links": links}  # fmt: skip
             rows.append({name: cell for name, cell in row.items() if cell})
     return rows
+
+
+def opening(example: Example, n: int = 4) -> tuple[str, int | None]:
+    """The text; of a narrative its first windows, a line each with its value, and how many words that is."""
+    if example.windows is None:
+        return example.text, None
+    values = [f"{value:+.2f} " for value in example.values or ()] or [""] * len(example.windows)
+    lines = [value + window for value, window in zip(values, example.windows, strict=True)][:n]
+    more = len(example.windows) - n
+    length = sum(len(window.split()) for window in example.windows[:n])
+    return "\n".join([*lines, f"... and {more} windows more"] if more > 0 else lines), length

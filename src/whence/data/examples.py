@@ -2,10 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whence.core.errors import BadData
+
+LATER = ("alignment", "windows", "values")  # parts that corpora did not have at first: their checksums must not change
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,9 @@ class Example:
     a `label`, or `tags` (one for each word), or a `target` text. `rationale` says of each word of `words` whether it
     truly decides the label, where that is known; `alignment` which word of `words` and which word of the target (split
     at spaces), both counted from 0, are translations of each other.
+
+    A narrative comes in `windows` of time, which joined by spaces are its `text`; of each window one of the `values` is
+    predicted. Its `words` are all words of all windows.
     """
 
     text: str
@@ -28,8 +34,12 @@ class Example:
     target: str | None = None
     rationale: tuple[bool, ...] | None = None
     alignment: tuple[tuple[int, int], ...] | None = None
+    windows: tuple[str, ...] | None = None
+    values: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.windows is not None or self.values is not None:
+            check_windows(self)
         if self.alignment is not None:
             check_alignment(self.alignment, len(self.words or ()), len((self.target or "").split()))
         for name in ("tags", "rationale"):
@@ -44,6 +54,38 @@ def check_alignment(links: tuple[tuple[int, int], ...], source: int, target: int
     wrong = [link for link in links if not (0 <= link[0] < source and 0 <= link[1] < target)]
     if wrong:
         raise BadData(f"the alignment has {wrong[0]}; there are {source} words and {target} words in the target")
+
+
+def check_windows(example: Example) -> None:
+    """Raise if the windows are not those of the text, or if there is not one finite value for each."""
+    windows, values, shown = example.windows or (), example.values, example.text[:80]
+    if not windows or not all(window.split() for window in windows):
+        empty = next((number for number, window in enumerate(windows) if not window.split()), None)
+        came = "there are none" if empty is None else f"window {empty} (counted from 0) is empty"
+        raise BadData(f"values are predicted for windows of words; {came}: {shown!r}")
+    if " ".join(windows) != example.text:
+        raise BadData(f"the text of a narrative is its windows joined by spaces; it is another: {shown!r}")
+    if example.words is not None and example.words != tuple(" ".join(windows).split()):
+        raise BadData(f"the words of a narrative are those of its windows; they are others: {shown!r}")
+    if values is not None and len(values) != len(windows):
+        raise BadData(f"every window needs a value; there are {len(windows)} windows and {len(values)}: {shown!r}")
+    wrong = [number for number, value in enumerate(values or ()) if not math.isfinite(value)]
+    if values is not None and wrong:
+        raise BadData(f"window {wrong[0]} (counted from 0) has the value {values[wrong[0]]}; a number was expected: "
+                      f"{shown!r}")  # fmt: skip
+
+
+def narrative(
+    windows: Sequence[Sequence[str]],
+    values: Sequence[float] | None = None,
+    rationale: Sequence[Sequence[bool]] | None = None,
+) -> Example:
+    """A narrative from the words of each window, with its values, and with the marks of each window's words."""
+    words = tuple(word for window in windows for word in window)
+    marks = None if rationale is None else tuple(mark for window in rationale for mark in window)
+    given = None if values is None else tuple(float(value) for value in values)
+    texts = tuple(" ".join(window) for window in windows)
+    return Example(" ".join(texts), words=words, rationale=marks, windows=texts, values=given)
 
 
 @dataclass(frozen=True)
@@ -71,6 +113,6 @@ class Corpus:
         for split, examples in self.splits.items():
             digest.update(split.encode())
             for example in examples:
-                held = {name: part for name, part in vars(example).items() if name != "alignment" or part is not None}
+                held = {name: part for name, part in vars(example).items() if name not in LATER or part is not None}
                 digest.update(json.dumps(held, ensure_ascii=False, sort_keys=True).encode())
         return digest.hexdigest()

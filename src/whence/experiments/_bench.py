@@ -27,8 +27,8 @@ from whence.experiments._places import Place
 from whence.experiments._scoring import Occurrences, before_training, occurrences, traced_heads
 from whence.measures.bleu import COUNTS, bleu_counts, sentence_bleu
 from whence.models.batch import Batch
-from whence.models.fitting import scores
 from whence.models.generating import translate
+from whence.models.marking import scores
 from whence.models.stepwise import encoded_once, step_probabilities
 from whence.models.subject import Subject, probabilities
 from whence.models.targets import Measure, Target, predicted

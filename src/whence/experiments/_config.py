@@ -23,8 +23,8 @@ class Looking(BaseModel):
         None, description="split to look at"
     )
     task: Annotated[
-        Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm"] | None,
-        usually("what it was saved for", "sequence-classification|token-classification|seq2seq|causal-lm"),
+        Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm", "series"] | None,
+        usually("what it was saved for", "sequence-classification|token-classification|seq2seq|causal-lm|series"),
     ] = Field(None, description="what the model does")
     data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = Field(
         None, description="folder with the native corpora"

@@ -40,6 +40,8 @@ def perform(
     subject = subject or load(
         config.model, config.task, device=config.device, dtype=config.dtype, trust_remote_code=config.trust_remote_code
     )
+    if getattr(module, "NEEDS_CLASSES", True):
+        refuse_values(subject, name)
     identity = identified(name, config, subject, corpus)
     saved = store.get(name, identity) if store is not None else None
     if saved is not None:
@@ -102,6 +104,15 @@ def choose(corpus: Corpus, config: Run) -> tuple[str, list[int]]:
         return split, list(range(n))
     drawn = torch.randperm(n, generator=stream(config.seed, "examples"))[: config.limit]
     return split, sorted(drawn.tolist())
+
+
+def refuse_values(subject: Subject, asking: str) -> None:
+    """What compares distributions over classes, or counts right ones, has nothing to say of values."""
+    if subject.task.valued:
+        raise BadConfig(
+            f"{subject.name} answers with values, not classes ({subject.task.about}); {asking} needs classes. How it"
+            " attends can be seen with `explain`: lat, lat_mixed, rollout, raw_attention"
+        )
 
 
 def refuse_unknown(examples: Sequence[Example], subject: Subject) -> None:

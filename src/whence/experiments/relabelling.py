@@ -173,8 +173,9 @@ def decided(found: Sequence[Effect]) -> tuple[Any, str]:
     told = "; ".join(f"{name} {1 - effect.value:.2f} ({1 - effect.high:.2f} to {1 - effect.low:.2f})"
                      for effect, name in named.items())  # fmt: skip
     said = f"Kendall's τ between the scores before and after: {told}."
-    if found[0].too_few:
-        return "undecided", found[0].too_few
+    too_few = next((effect.too_few for effect in found if effect.too_few), "")
+    if too_few:
+        return "undecided", too_few
     depends = [name for effect, name in named.items() if effect.low > effect.smallest]
     if depends:
         return "no", f"The scores of {' and '.join(depends)} depend on how the heads happen to be numbered. {said}"

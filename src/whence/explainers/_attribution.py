@@ -54,8 +54,9 @@ class Attribution:
 
 
 def attribution(scores: torch.Tensor, batch: Batch, method: str, how: str, *, signed: bool = False) -> Attribution:
-    """An attribution of these scores to a batch's tokens."""
+    """An attribution of these scores to a batch's tokens; of a narrative they may come with a row for each window."""
+    found = scores.detach().float().cpu().numpy().reshape(batch.special.shape)
     return Attribution(
-        method, how, scores.detach().float().cpu().numpy(), batch.tokens, batch.word.numpy(), batch.segment.numpy(),
+        method, how, found, batch.tokens, batch.word.numpy(), batch.segment.numpy(),
         batch.special.numpy(), batch.examples.numpy(), signed,
     )  # fmt: skip

@@ -24,7 +24,7 @@ def automatic(subject: Subject, batch: Batch, kind: Kind, row: int | str) -> int
     if row != "auto":
         return row
     if subject.task.name != "sequence-classification":
-        return "answer"
+        return "mean" if subject.task.valued else "answer"
     if kind == "causal" or subject.model.config.is_encoder_decoder:
         return "last"
     config, cls = subject.model.config, subject.tokenizer.cls_token_id
@@ -46,11 +46,12 @@ def shares(batch: Batch, target: Target | None, row: int | str, n_query: int) ->
     if row == "answer":
         assert target is not None
         return _one(target.positions, n_query)
-    queries = (batch.answers if "labels" in batch.inputs else batch.mask).cpu()  # of a translator: its targets
+    translated = "labels" in batch.inputs and batch.window is None
+    queries = (batch.answers if translated else batch.mask).cpu()  # of a translator: its targets
     if row != "first" and queries.shape[1] != n_query:
         raise BadConfig(f"this layer asks from {n_query} places, not from the tokens; choose row 'first'")
     if row == "mean":
-        return queries / queries.sum(1, keepdim=True)
+        return queries / queries.sum(1, keepdim=True).clamp_min(1)  # a window may be padding
     return _one(_numbered(queries, {"first": 0, "last": -1}.get(str(row), row)), n_query)
 
 
@@ -59,8 +60,9 @@ def _numbered(queries: Tensor, number: int | str) -> Tensor:
     count = queries.sum(1)  # [batch]
     at = torch.as_tensor(int(number)).expand_as(count)
     at = torch.where(at < 0, at + count, at)
-    if bool(((at < 0) | (at >= count)).any()):
-        raise BadConfig(f"no token {number} in a text of {int(count.min())} tokens; they are counted from 0")
+    if bool((((at < 0) | (at >= count)) & (count > 0)).any()):
+        least = int(count[count > 0].min())
+        raise BadConfig(f"no token {number} in a text of {least} tokens; they are counted from 0")
     return (queries & (queries.cumsum(1) == at[:, None] + 1)).long().argmax(1)
 
 

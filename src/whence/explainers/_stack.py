@@ -79,14 +79,17 @@ def follow(
     """Run the model once, show the watcher its self-attention layer by layer, and say where tracing starts.
 
     It starts from the local attention. A model without one is read at a `row`: the `first` token ([CLS]), the `last`,
-    the one that is `answer`ed, one by its number, or the `mean` of all; `auto` takes where its answer is read.
+    the one that is `answer`ed, one by its number, or the `mean` of all; `auto` takes where its answer is read. Of a
+    narrative every window is followed by itself: rows are windows.
     """
     refuse_row(row)
+    batch = batch.by_window()
     stack = stack_of(subject, method)
     if stack.pool is not None and row != "auto":
         _refuse(method, f"it starts from the local attention {stack.pool}; leave row at auto")
     n_token = batch.special.shape[1]
-    following = Following(method, n_token, watcher, same_heads, streams_heads=n_token > LONG)
+    streams = n_token > LONG and getattr(watcher, "streams_heads", False)
+    following = Following(method, n_token, watcher, same_heads, streams)
     pooling = Tape()
     watch = {name: pooling if name == stack.pool else following for name in (*stack.layers, stack.pool) if name}
     with attending(subject.model, watch=watch):

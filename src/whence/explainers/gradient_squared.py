@@ -11,7 +11,7 @@ sum to one have no gradient together, and a softmax does not fix the sum of its 
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from whence.core.errors import BadConfig
@@ -29,23 +29,32 @@ def explain(
 ) -> Attribution:
     """Score each token by Σ_d (∂f/∂x_d)², x being its word vector.
 
-    `normalize`: `softmax_sum` (softmax over the tokens of the sum over dimensions), `softmax_mean`, `l1`, or `none`.
+    `normalize`: `softmax_sum` (softmax of the sums over dimensions), `softmax_mean`, `l1`, or `none`.
     """
     refuse_normalize(normalize)
     if of not in OF:
         raise BadConfig(f"no gradient of {of!r}; there are: {', '.join(OF)}")
     slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
     with slow, torch.enable_grad(), subject.embedded() as leaves:
-        explained, said = _explained(subject.logits(batch), batch, target, of)
+        explained, said = _explained(subject, subject.logits(batch), batch, target, of)
         (gradient,) = torch.autograd.grad(explained.sum(), leaves[:1])
-    tokens = batch.mask.to(gradient.device)
+    tokens = batch.by_window().mask.to(gradient.device)
+    gradient = gradient.reshape(*tokens.shape, -1)  # of a narrative: a row for each window
     squared = gradient.to(torch.promote_types(gradient.dtype, torch.float32)) ** 2  # [batch token width]
-    scores = normalized(squared.sum(-1) * tokens, tokens, normalize, gradient.shape[-1])
+    scores = normalized(squared.sum(-1) * tokens, _looked_at(gradient, tokens), normalize, gradient.shape[-1])
     return attribution(scores, batch, "gradient_squared", f"of the {said}, normalize: {normalize}")
 
 
+def _looked_at(
+    gradient: Float[Tensor, "batch token width"], tokens: Bool[Tensor, "batch token"]
+) -> Bool[Tensor, "batch token"]:
+    """The tokens that the model looks at: not padding, nor the ends of a text where they get no attention."""
+    moving = tokens & (gradient != 0).any(-1)
+    return torch.where(moving.any(1, keepdim=True), moving, tokens)
+
+
 def _explained(
-    logits: Float[Tensor, "batch position class"], batch: Batch, target: Target, of: str
+    subject: Subject, logits: Float[Tensor, "batch position class"], batch: Batch, target: Target, of: str
 ) -> tuple[Float[Tensor, " batch"], str]:
     """The number whose gradient is taken, and its name."""
     if of == "predicted":
@@ -53,4 +62,8 @@ def _explained(
     if of == "paper":
         return Target(target.classes, target.positions, "logit").of(logits), "logit"
     answered = batch.answers.to(logits.device)[..., None]  # [batch position 1]
-    return (logits.sigmoid() * answered).flatten(1).sum(1), "sum of all classes' sigmoids"
+    if subject.task.valued:
+        return (logits * answered).flatten(1).sum(1), "sum of all windows' values"
+    ends_in_sigmoids = getattr(subject.model.config, "loss", None) == "binary"  # ours, whose logits are log σ
+    outputs = logits.exp() if ends_in_sigmoids else logits.sigmoid()
+    return (outputs * answered).flatten(1).sum(1), "sum of all classes' sigmoids"

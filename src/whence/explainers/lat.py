@@ -77,7 +77,7 @@ def traced(subject: Subject, batch: Batch, row: int | str = "auto", target: Targ
     """The trace of a batch, with all that was met on the way; the target is the model's prediction if none is given."""
     tape = Tape()
     followed = follow(subject, batch, target, row, "lat", tape, same_heads=True)
-    start, n_token = followed.start, batch.special.shape[1]
+    start, n_token = followed.start, followed.start.shape[1]
     layers = [tape.only(name).weights.to(start) for name in tape]  # [batch head query key]
     none = start.new_zeros(0, len(start), followed.heads, n_token, n_token)
     weights = torch.stack(layers) if layers else none

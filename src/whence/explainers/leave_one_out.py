@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from whence.core.errors import BadConfig
 from whence.explainers._attribution import Attribution, attribution
 from whence.models.batch import Batch
 from whence.models.subject import Subject
@@ -22,6 +23,10 @@ def explain(subject: Subject, batch: Batch, target: Target) -> Attribution:
     Zero where there is no such text: for a text's only token, and for the word whose own tag is explained. A language
     model's answer does not depend on the tokens after it: zero too.
     """
+    if batch.window is not None:
+        raise BadConfig(
+            "leave_one_out takes tokens from a text, and a narrative comes in windows; see gradient_x_input"
+        )
     whole = target.of(subject.logits(batch))  # [batch]
     scores = torch.zeros(batch.special.shape, device=whole.device)
     for place in range(batch.special.shape[1]):

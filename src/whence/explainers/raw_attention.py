@@ -38,20 +38,21 @@ def explain(
 
     `layer`: `last`, `mean`, or a number. `heads`: `mean`, `max`, or a number. `row`: the pooling attention's only
     query; else the `first` token ([CLS]), the `last`, the one that is `answer`ed, one by its number, or the `mean` of
-    all. `auto` takes what the model's answer is read from. A decoder that attends once a step asks one query a step.
+    all. `auto` takes what the model's answer is read from. A decoder that attends once a step asks one query a step;
+    of a narrative every window is a text.
     """
     for option, value, there in (("layer", layer, LAYERS), ("heads", heads, HEADS)):
         if isinstance(value, str) and value not in there:
             raise BadConfig(f"no {option} {value!r}; there are: {', '.join(there)}, or a number")
     refuse_row(row)
-    layers = _layers(subject)
+    whole, batch, layers = batch, batch.by_window(), _layers(subject)
     chosen = layers if layer == "mean" else [layers[-1] if isinstance(layer, str) else _numbered(layers, layer)]
     calls = _calls(subject, batch, chosen)
     row = "first" if calls[0].weights.shape[-2] == 1 else automatic(subject, batch, calls[0].site.kind, row)
     per_layer = torch.stack([_one_row(_over_heads(call, heads, batch), batch, target, row) for call in calls])
     only = "the only one" if chosen[0] in subject.sites else chosen[0]
     how = f"layer: {layer if len(layers) > 1 else only}, heads: {heads}, from: {row}"
-    return attribution(per_layer.mean(0), batch, "raw_attention", how)
+    return attribution(per_layer.mean(0), whole, "raw_attention", how)
 
 
 def _calls(subject: Subject, batch: Batch, layers: list[str]) -> list[Call]:

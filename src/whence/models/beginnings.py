@@ -16,6 +16,7 @@ from whence.data.vectors import read_vectors
 from whence.models.building import BUILD, frozen
 from whence.models.loading import load_model, load_tokenizer
 from whence.models.subject import Subject
+from whence.models.tasks import TASKS
 from whence.models.training import Training
 from whence.models.vocabulary import piece_tokenizer, word_tokenizer
 
@@ -53,21 +54,28 @@ def _saved(training: Training, task: str, corpus: Corpus) -> Subject:
 
 
 def task_of(corpus: Corpus) -> str:
-    """What there is to learn: one label for a text, a tag for each word, or a text for a text."""
+    """What there is to learn: one label for a text, a tag for each word, a text for a text, or values for windows."""
     first = corpus["train"][0] if corpus["train"] else None
     if first is None:
         raise BadData(f"{corpus.name} has no examples in train; expected some to learn from")
     if first.target is not None:
         return "seq2seq"
+    if first.windows is not None and first.label is None:
+        return "series"
     return "token-classification" if first.tags is not None else "sequence-classification"
 
 
 def learnable(corpus: Corpus, split: str) -> tuple[Example, ...]:
     """The examples of a split, if they can be learned from."""
-    needs = {"seq2seq": "target", "token-classification": "tags"}.get(task_of(corpus), "label")
+    needs = TASKS[task_of(corpus)].needs
     examples = corpus[split]
     if any(getattr(example, needs) is None for example in examples):
-        raise BadData(f"{corpus.name} has examples without a {needs} in {split}; training needs one for each")
+        wanted = needs if needs == "values" else f"a {needs}"
+        raise BadData(f"{corpus.name} has examples without {wanted} in {split}; training needs one for each")
+    brief = [number for number, e in enumerate(examples) if needs == "values" and len(e.windows or ()) < 2]
+    if brief:
+        raise BadData(f"{corpus.name} has narratives of one window in {split} (the first is number {brief[0]}, counted "
+                      "from 0); expected two windows or more: the values of one do not vary")  # fmt: skip
     classes = sorted({str(example.label) for example in examples}) if needs == "label" else []
     if split == "train" and needs == "label" and len(classes) < 2:
         raise BadData(f"{corpus.name} has one class only ({', '.join(classes) or 'none'}); expected two or more")

@@ -45,6 +45,16 @@ class Encoder:
 
     def encode(self, examples: Sequence[Example], numbers: Sequence[int], *, ahead: bool = False) -> Batch:
         """One batch, padded to its longest text; `ahead` asks a language model what comes after each."""
+        batch = self.read(examples, numbers)
+        if ahead and self.task.name == "causal-lm":
+            return looking_ahead(batch, int(self.tokenizer.pad_token_id))
+        inputs = dict(batch.inputs)
+        answers, gold, cut = self._answers(examples, inputs, batch.word, batch.segment, batch.truncated)
+        self._refuse_empty(examples, numbers, answers.any(1), f"there is nothing to predict ({self.task.about})")
+        return replace(batch, inputs=inputs, answers=answers, gold=gold, truncated=cut)
+
+    def read(self, examples: Sequence[Example], numbers: Sequence[int]) -> Batch:
+        """The texts as a batch, whatever the task is: every token is said to be answered, and by nothing known."""
         encoded = self._tokenized(examples)
         rows = encoded.encodings or []
         splits = self.tokenizer.backend_tokenizer.pre_tokenizer is not None
@@ -55,12 +65,8 @@ class Encoder:
         cut = torch.tensor([bool(row.overflowing) for row in rows])
         inputs = {name: tensor for name, tensor in encoded.items() if name != "token_type_ids" or name in self.taken}
         self._refuse_empty(examples, numbers, (~special & (segment == 0)).any(1), "its text holds nothing to read")
-        if ahead and self.task.name == "causal-lm":
-            batch = Batch(inputs, torch.tensor(list(numbers)), tokens, special, word, segment, ~special, word, cut)
-            return looking_ahead(batch, int(self.tokenizer.pad_token_id))
-        answers, gold, cut = self._answers(examples, inputs, word, segment, cut)
-        self._refuse_empty(examples, numbers, answers.any(1), f"there is nothing to predict ({self.task.about})")
-        return Batch(inputs, torch.tensor(list(numbers)), tokens, special, word, segment, answers, gold, cut)
+        unknown = torch.full_like(word, UNKNOWN)
+        return Batch(inputs, torch.tensor(list(numbers)), tokens, special, word, segment, ~special, unknown, cut)
 
     def _tokenized(self, examples: Sequence[Example]) -> BatchEncoding:
         pairs = [as_text(e.pair_words, e.pair) for e in examples if e.pair is not None]

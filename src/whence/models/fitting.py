@@ -6,7 +6,7 @@ happened.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -18,15 +18,15 @@ from jaxtyping import Float
 from torch import Generator, Tensor, nn
 from tqdm.auto import tqdm
 
-from whence.core.attending import Rule, attending
+from whence.core.attending import attending
 from whence.core.errors import BadData
 from whence.core.seeds import stream
 from whence.data.examples import Example
 from whence.models.batch import Batch
+from whence.models.marking import Rules, score
 from whence.models.subject import Subject
 from whence.models.threads import suited
 
-Rules = Rule | Mapping[str, Rule]  # for all sites, or by site
 POOL = 50  # batches' worth of texts that are sorted by length together
 KEPT = 50_000  # texts whose batches are kept in memory between epochs
 WARMING = 0.1  # share of the steps in which a linear schedule goes up
@@ -93,16 +93,16 @@ def fit(
     with bar, torch.random.fork_rng(), suited(model):
         while progress.epoch < recipe.epochs and progress.waited < recipe.patience:
             loss = _epoch(subject, batches, recipe, optimizer, progress.epoch, override)
-            score = accuracy(subject, dev, recipe.batch_size, _rule(override, recipe.seed, progress.epoch, "dev"))
+            reached = score(subject, dev, recipe.batch_size, _rule(override, recipe.seed, progress.epoch, "dev"))
             progress.losses.append(loss)
-            progress.scores.append(score)
+            progress.scores.append(reached)
             progress.epoch += 1
             progress.waited += 1
-            if score > progress.best:
-                progress.best, progress.waited = score, 0
+            if reached > progress.best:
+                progress.best, progress.waited = reached, 0
                 kept = {name: tensor.clone() for name, tensor in model.state_dict().items()}
             bar.update()
-            bar.set_postfix(loss=f"{loss:.3f}", dev=f"{score:.3f}")
+            bar.set_postfix(loss=f"{loss:.3f}", dev=f"{reached:.3f}")
             if checkpoint is not None:
                 _write(checkpoint, model, optimizer, progress, kept)
     model.load_state_dict(kept)
@@ -140,8 +140,8 @@ def _epoch(
 
 
 def loss_of(subject: Subject, batch: Batch) -> Float[Tensor, ""]:
-    """Mean cross-entropy of the right answers; a translator reckons it itself, of its labels, and so does a model that
-    says yes or no to each class.
+    """Mean cross-entropy of the right answers; a translator and a model of series reckon it themselves, of their labels,
+    and so does a model that says yes or no to each class.
     """
     if "labels" in batch.inputs:
         return subject.model(**batch.inputs).loss
@@ -156,23 +156,6 @@ def _rate(recipe: Recipe, done: float) -> float:
     if recipe.schedule == "constant":
         return 1.0
     return min(done / WARMING, (1.0 - done) / (1.0 - WARMING))
-
-
-def accuracy(
-    subject: Subject, examples: Sequence[Example], batch_size: int = 32, override: Rules | None = None
-) -> float:
-    """The share of right answers, each example counting alike."""
-    right = 0.0
-    with attending(subject.model, override=override, watch=None):
-        for batch in subject.batches(examples, batch_size):
-            right += float(scores(subject.predict(batch), batch.answers, batch.gold).sum())
-    return right / len(examples)
-
-
-def scores(probs: Any, answers: Any, gold: Any) -> Any:
-    """For each example the share of its positions that are answered right: [batch]."""
-    right = (probs.argmax(-1).cpu() == gold) & answers  # [batch position]
-    return right.sum(-1) / answers.sum(-1).clamp_min(1)
 
 
 def composed(subject: Subject, train: Sequence[Example], recipe: Recipe) -> list[Callable[[], Batch]]:

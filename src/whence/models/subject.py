@@ -21,6 +21,7 @@ from whence.models.encoding import Encoder, bucketed
 from whence.models.huggingface import adopt
 from whence.models.loading import load_model, load_tokenizer, saved_task
 from whence.models.tasks import TASKS
+from whence.models.windows import WindowEncoder
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64}
 PASSING = ("_name_or_path", "architectures", "dtype", "label2id", "transformers_version")  # of a file, not of a model
@@ -29,7 +30,8 @@ PASSING = ("_name_or_path", "architectures", "dtype", "label2id", "transformers_
 class Subject:
     """A model that can be asked, watched and altered, with the names of what it answers.
 
-    `subject.encode(examples)` makes a `Batch`, `subject.predict(batch)` its probabilities [batch position class].
+    `subject.encode(examples)` makes a `Batch`, `subject.predict(batch)` its probabilities [batch position class], or of
+    a series its values [batch window 1].
     The model has attention sites: a Hugging Face model is adopted when the subject is made.
     """
 
@@ -47,7 +49,7 @@ class Subject:
         self.model, self.tokenizer, self.task, self.name = model.eval(), tokenizer, TASKS[task], name
         if not any(isinstance(module, AttentionSite) for module in model.modules()):
             adopt(model)
-        self.encoder = Encoder(model, tokenizer, self.task)
+        self.encoder = (WindowEncoder if self.task.valued else Encoder)(model, tokenizer, self.task)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -104,8 +106,9 @@ class Subject:
 
     @torch.no_grad()
     def predict(self, batch: Batch) -> Float[Tensor, "batch position class"]:
-        """The model's answers as probabilities."""
-        return probabilities(self.logits(batch))
+        """The model's answers as probabilities; values, where it answers with values."""
+        logits = self.logits(batch)
+        return logits.float() if self.task.valued else probabilities(logits)
 
     @contextmanager
     def embedded(self) -> Iterator[list[Tensor]]:

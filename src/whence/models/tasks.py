@@ -2,7 +2,8 @@
 
 Every task is brought to one form, probabilities [batch position class]: a classifier answers at one position, a tagger
 at the first piece of each word, a language model at every token but the first, a translator at every target token. So
-an experiment knows nothing of tasks.
+an experiment knows nothing of tasks. A series alone has values and no probabilities, one for each window of a
+narrative, [batch window 1]; what asks for classes refuses it.
 """
 
 from collections.abc import Sequence
@@ -14,12 +15,17 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Task:
-    """One task. `metric` is the name of the share of positions that are answered right."""
+    """One task. `metric` is the name of the share of positions that are answered right, or of what stands in for it."""
 
     name: str
     metric: str
     needs: str  # what an example must have for the answers to be marked
     about: str
+
+    @property
+    def valued(self) -> bool:
+        """Whether it is answered with values and not with classes."""
+        return self.needs == "values"
 
     def positioned(self, logits: Float[Tensor, "*copies class"]) -> Float[Tensor, "*positions class"]:
         """A model's logits with a position axis before the classes."""
@@ -35,6 +41,7 @@ TASKS = {
         Task("token-classification", "accuracy by word", "tags", "one tag for each word"),
         Task("seq2seq", "accuracy by target token, given the target so far", "target", "a text for a text"),
         Task("causal-lm", "accuracy by next token", "text", "each token from those before it"),
+        Task("series", "concordance by narrative", "values", "a value for each window of a narrative"),
     )
 }
 

@@ -1,0 +1,105 @@
+"""Layer-wise attention tracing beside a plain eager pass: over the sentences of a test set, and by depth.
+
+*plain eager pass* is the model as it comes with eager attention, nothing asked; `lat`, `lat_mixed` and `rollout` are
+the explainers, pass and all. All get the same batches, encoded beforehand. Memory is the peak above what was held
+before, with a narrow model of 12 heads on 2 × 512 tokens, median of three
+processes; it must not grow with depth.
+"""
+
+import json
+import os
+import statistics
+import sys
+from collections.abc import Callable
+
+import torch
+from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification, PreTrainedModel
+
+from benchmarks.measuring import in_own_process, interleaved, peak_above_start, table, verdict
+from benchmarks.models import MINILM, minilm, texts
+from whence import adopt
+from whence.data.catalogue import load
+from whence.explainers import explainer
+from whence.explainers.lat import traced
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+from whence.models.targets import Target
+
+PLAIN, METHODS, ROUNDS = "plain eager pass", ("lat", "lat_mixed", "rollout"), 3
+DEPTHS = (6, 12, 24)
+BATCH, LENGTH = 2, 512
+
+
+def report() -> str:
+    """Times over the test set, and memory by depth."""
+    return f"{treebank_report()}\n\n{depth_report()}"
+
+
+def first_classes(batch: Batch) -> Target:
+    """What is explained does not matter to tracing; asking the model for it would be another pass."""
+    nothing = torch.zeros(len(batch), dtype=torch.long)
+    return Target(nothing, nothing)
+
+
+def treebank_report() -> str:
+    if "WHENCE_DATA" not in os.environ:
+        return "Tracing over the Stanford Sentiment Treebank needs its files: set WHENCE_DATA."
+    examples, tokenizer = load("sst")["test"], AutoTokenizer.from_pretrained(MINILM)
+    plain, subject = minilm("eager"), Subject(adopt(minilm("eager")), tokenizer, name="MiniLM")
+    batches = list(subject.batches(examples))
+    variants: dict[str, Callable[[], object]] = {PLAIN: lambda: [plain(**batch.inputs) for batch in batches]}
+    for method in METHODS:
+        variants[method] = lambda method=method: [
+            explainer(method)(subject, batch, first_classes(batch)) for batch in batches
+        ]
+    times = interleaved(variants, ROUNDS)
+    tokens = sum(int(batch.mask.sum()) for batch in batches) / len(examples)
+    header = [f"MiniLM, {len(examples)} sentences of SST, {tokens:.0f} tokens each", "median", f"beside the {PLAIN}"]
+    return table(header, [
+        [name, f"{times.median(name):.1f} s", "" if name == PLAIN else verdict(times.ratio(name, PLAIN), 1.3)]
+        for name in variants
+    ])  # fmt: skip
+
+
+def narrow(depth: int) -> PreTrainedModel:
+    """So many layers of 12 heads, width 192, random weights."""
+    torch.manual_seed(0)
+    config = BertConfig(hidden_size=192, intermediate_size=384, num_hidden_layers=depth, vocab_size=30_522)
+    return BertForSequenceClassification(config).eval()
+
+
+def run(what: str, depth: int) -> None:
+    subject = Subject(adopt(narrow(depth)), AutoTokenizer.from_pretrained(MINILM))
+    examples = texts(BATCH, LENGTH)
+    empty = torch.zeros(BATCH, LENGTH, dtype=torch.bool)
+    batch = Batch(
+        examples, torch.arange(BATCH), (("",) * LENGTH,) * BATCH, empty, empty.long(), empty.long(),
+        torch.ones(BATCH, 1, dtype=torch.bool), torch.zeros(BATCH, 1, dtype=torch.long), empty[:, 0],
+    )  # fmt: skip
+    subject.model(**examples)  # the libraries have what they keep
+    if what == PLAIN:
+        subject.model.set_attn_implementation("eager")
+        print(json.dumps(peak_above_start(lambda: subject.model(**examples))))
+        return
+    explain = traced if what == "traced" else explainer(what)
+    print(json.dumps(peak_above_start(lambda: explain(subject, batch, target=first_classes(batch)))))
+
+
+def depth_report() -> str:
+    rows = []
+    for what in (PLAIN, "lat", "rollout", "traced"):
+        peaks = [
+            statistics.median(in_own_process("benchmarks.tracing", what, str(depth)) for _ in range(3))
+            for depth in DEPTHS
+        ]
+        grown = peaks[-1] / peaks[0]
+        told = f"{grown:.3g}×" if what in (PLAIN, "traced") else verdict(grown, 1.1)
+        rows.append([what, *(f"{peak / 2**20:.0f} MB" for peak in peaks), told])
+    layer = 4 * 12 * BATCH * LENGTH**2 / 2**20
+    header = [f"peak memory (weights of a layer: {layer:.0f} MB)", *(f"{depth} layers" for depth in DEPTHS)]
+    return table([*header, f"{DEPTHS[-1]} beside {DEPTHS[0]}"], rows)
+
+
+if __name__ == "__main__":
+    with torch.no_grad():
+        run(sys.argv[1], int(sys.argv[2]))

@@ -1,0 +1,63 @@
+"""How well a subject answers: the share of right answers, or of a series its concordance with the true values."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from whence.core.attending import Rule, attending
+from whence.core.errors import BadData
+from whence.data.examples import Example
+from whence.measures.concordance import concordances
+from whence.models.subject import Subject
+
+Rules = Rule | Mapping[str, Rule]  # for all sites, or by site
+
+
+def score(subject: Subject, examples: Sequence[Example], batch_size: int = 32, override: Rules | None = None) -> float:
+    """What a model is chosen by: accuracy, or of a series the mean concordance of its narratives."""
+    if subject.task.valued:
+        return float(agreement(subject, examples, batch_size, override).mean())
+    return accuracy(subject, examples, batch_size, override)
+
+
+def accuracy(
+    subject: Subject, examples: Sequence[Example], batch_size: int = 32, override: Rules | None = None
+) -> float:
+    """The share of right answers, each example counting alike."""
+    right = 0.0
+    with attending(subject.model, override=override, watch=None):
+        for batch in subject.batches(examples, batch_size):
+            right += float(scores(subject.predict(batch), batch.answers, batch.gold).sum())
+    return right / len(examples)
+
+
+def scores(probs: Any, answers: Any, gold: Any) -> Any:
+    """For each example the share of its positions that are answered right: [batch]."""
+    right = (probs.argmax(-1).cpu() == gold) & answers  # [batch position]
+    return right.sum(-1) / answers.sum(-1).clamp_min(1)
+
+
+def agreement(
+    subject: Subject, examples: Sequence[Example], batch_size: int = 32, override: Rules | None = None
+) -> Float[ndarray, " example"]:
+    """The concordance of each narrative: of the values predicted for its windows with the true ones."""
+    if any(example.values is None for example in examples):
+        raise BadData("concordance needs the true value of every window; some narratives came without")
+    true = [np.array(example.values) for example in examples]
+    return concordances(true, values(subject, examples, batch_size, override))
+
+
+def values(
+    subject: Subject, examples: Sequence[Example], batch_size: int = 32, override: Rules | None = None
+) -> list[Float[ndarray, " window"]]:
+    """The value that a model of series predicts for each window of each narrative."""
+    found: dict[int, Float[ndarray, " window"]] = {}
+    with attending(subject.model, override=override, watch=None):
+        for batch in subject.batches(examples, batch_size):
+            predicted = subject.predict(batch)[..., 0].cpu().numpy()  # [batch window]
+            rows = zip(batch.examples.tolist(), predicted, batch.answers.numpy(), strict=True)
+            found |= {number: row[real].astype(float) for number, row, real in rows}
+    return [found[number] for number in range(len(examples))]
