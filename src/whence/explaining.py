@@ -1,8 +1,7 @@
 """Explaining one text by several methods, side by side."""
 
-import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -12,6 +11,7 @@ from whence.data.examples import Example
 from whence.explainers import USUAL, explainer, names
 from whence.explainers._attribution import Attribution
 from whence.explainers._diagram import diagram
+from whence.explainers._options import options_of, refuse_options
 from whence.figures import tokens as drawn
 from whence.figures.flow import Flow
 from whence.figures.shades import Shading
@@ -153,22 +153,6 @@ def answer_of(subject: Subject, batch: Batch, explained: Target) -> tuple[str, f
     position, number = int(explained.positions[0]), int(explained.classes[0])
     found = float(subject.predict(batch)[0, position, number])
     return (f"the value {found:+.3f}", float("nan")) if subject.task.valued else (name_of(subject, number), found)
-
-
-def refuse_options(options: Mapping[str, Mapping[str, Any]], methods: Mapping[str, Callable[..., Any]]) -> None:
-    """Options must be for a method that is asked for, and ones that it has."""
-    for method, given in options.items():
-        if method not in methods:
-            raise BadConfig(f"options came for {method}, which is not among the methods: {', '.join(methods)}")
-        has = options_of(methods[method])
-        for name in given:
-            if name not in has:
-                raise BadConfig(f"{method} has no option {name!r}; it has: {', '.join(has) or 'none'}")
-
-
-def options_of(explain: Callable[..., Any]) -> list[str]:
-    """The options that a method has."""
-    return [name for name, one in inspect.signature(explain).parameters.items() if one.kind == one.KEYWORD_ONLY]
 
 
 def spread(given: Mapping[str, Any], methods: Sequence[str]) -> dict[str, dict[str, Any]]:
