@@ -113,7 +113,7 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
         high = 100 * float((words.loc[words["method"] == method, "score"] > HIGH).mean())
         found[f"% of words above {HIGH} by {method}"] = Interval(high, np.nan, np.nan)
     scores = words.pivot(index="word", columns="method", values="score")
-    for one, other in combinations(scores.columns, 2):
+    for one, other in combinations(words["method"].unique(), 2):
         found[f"correlation of {one} and {other}"] = Interval(float(scores[one].corr(scores[other])), np.nan, np.nan)
     return found
 
