@@ -36,6 +36,7 @@ CAPTION = (
     " training. A U is high at both ends."
 )
 NEEDS_ANSWERS = False
+NEEDS_CLASSES = False
 SMALLEST = 0.1  # of a correlation
 DRAWS = 1000
 
