@@ -38,6 +38,7 @@ CAPTION = (
     " training. A U is high at both ends."
 )
 NEEDS_ANSWERS = False
+NEEDS_CLASSES = False
 SMALLEST = 0.1  # of a correlation
 DRAWS = 1000
 HIGH = 0.4  # a mean score above which the paper left words out of its figure

@@ -36,6 +36,7 @@ CAPTION = (
     " stop words stand in the ranking of all words."
 )
 NEEDS_ANSWERS = False
+NEEDS_CLASSES = False
 SMALLEST = 0.1  # of the list of words
 SEEN = 2  # times, to be in the cloud
 TOP = 20
