@@ -18,7 +18,7 @@ IDLE, ALL, ONE, ROLLOUT = (
     "adopted, nothing asked",
     "adopted, recording everything",
     "adopted, one layer watched",
-    "adopted, streaming rollout",
+    "adopted, streaming rollout, read from the first token",
 )
 VARIANTS = [SDPA, EAGER, IDLE, ALL, ONE, ROLLOUT]
 
@@ -33,12 +33,15 @@ def prepared(variant: str, make: Callable[[str], PreTrainedModel], inputs: dict[
     adopt(model)
     middle = list(sites(model))[len(sites(model)) // 2]
 
+    first = torch.zeros(inputs["input_ids"].shape).index_fill_(1, torch.tensor([0]), 1.0)  # [batch query]
+
     def watched() -> object:
         watch = {IDLE: None, ALL: "*", ONE: middle, ROLLOUT: Rollout()}[variant]
         if watch is None:
             return model(**inputs)
         with attending(model, watch=watch) as tape:
-            return model(**inputs), tape
+            logits = model(**inputs)
+        return logits, watch.read_from(first) if isinstance(watch, Rollout) else tape
 
     return watched
 

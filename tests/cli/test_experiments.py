@@ -1,6 +1,7 @@
 """Experiments from the command line; what they saved is drawn and judged without torch."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -25,6 +26,10 @@ print(experiment(name).verdict(table).sentence)
         ("erasure", ("--erase", "input", "--sites", "*.0.*", "*.1.*"), "bert", "5 rows, one row per example"),
         ("layers", ("--draws", 2, "--specials"), "bert", "30 rows, one row per example, group of layers"),
         ("gating", (), "additive", "5 rows, one row per example"),
+        ("words", ("--method", "lat", "random", "--options", "lat.normalize=l1"), "bert", ""),
+        ("lexicon", ("--method", "lat", "random", "--at-least", 1), "bert", ""),
+        ("heads", ("--lexicon", "vader"), "additive", ""),
+        ("score", (), "additive", "5 rows, one row per example and seed"),
     ],
 )
 def test_run(name, options, model, rows, capsys, tmp_path):
@@ -32,7 +37,7 @@ def test_run(name, options, model, rows, capsys, tmp_path):
              "--out", tmp_path, *options)  # fmt: skip
     said = whence(capsys, *asked, "--quiet")
     assert (said.code, said.err) == (0, "")
-    assert f"{name}: {rows}" in said.out
+    assert re.search(rf"^{name}: .*{rows}", said.out)
     found = json.loads(whence(capsys, *asked, "--json").out)
     judge = [sys.executable, "-c", WITHOUT_TORCH + JUDGED, f"{found['folder']}/table.parquet", name]
     judged = subprocess.run(judge, capture_output=True, text=True, check=False)
@@ -48,3 +53,8 @@ def test_what_cannot_be_asked_is_said(capsys, tmp_path):
     refused = whence(capsys, "run", "erasure", *asked, "--sites", "nowhere", "--quiet")
     assert refused.code == 2
     assert "no attention site 'nowhere'; there are: bert.encoder" in refused.err
+    for name, option, said in (("lexicon", ("--lexicon", "mine.csv"), "no lexicon 'mine.csv' and no file of that name"),
+                               ("words", ("--options", "lat.colour=red"), "lat has no option 'colour'"),
+                               ("words", ("--method", "lait"), "no explainer 'lait' (did you mean lat?)")):  # fmt: skip
+        refused = whence(capsys, "run", name, *asked, *option, "--quiet")
+        assert (refused.code, said in refused.err) == (2, True)

@@ -41,6 +41,16 @@ def test_rollout_agrees_with_a_slow_loop(name):
 
 
 @pytest.mark.parametrize("name", SQUARE)
+def test_reading_some_positions_is_the_product_read_there(name):
+    rollout = Rollout()
+    layers, _ = watched(name, rollout)
+    positions = torch.rand(len(layers[0]), layers[0].shape[-1], generator=torch.Generator().manual_seed(0))
+    before = rollout.read_from(positions)
+    assert_close(before, torch.einsum("bi,bij->bj", positions, rollout.product))
+    assert_close(rollout.read_from(positions), before)  # also after the product was made
+
+
+@pytest.mark.parametrize("name", SQUARE)
 def test_rollout_without_residual_is_the_product_of_head_means(name):
     rollout = Rollout(residual=False)
     layers, _ = watched(name, rollout)

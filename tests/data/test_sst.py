@@ -140,3 +140,10 @@ def test_the_real_treebank_in_two_classes_has_the_published_sizes(load_real):
 def test_every_node_of_the_real_treebank_is_read(real):
     for path, trees in real.items():
         assert sum(1 for tree in trees for _ in tree.nodes()) == path.read_text(encoding="utf-8").count("(")
+
+
+def test_the_words_of_the_real_treebank(load_real, real):
+    folder = next(iter(real)).parent.parent
+    found = sst.word_labels(folder)
+    assert len(found) == 19_538
+    assert {word: found[word] for word in ("terrific", "worst", "the")} == {"terrific": 4, "worst": 0.5, "the": 2}

@@ -3,10 +3,14 @@
 import pandas as pd
 import pytest
 
+from whence.experiments import score
 from whence.experiments.ablation import COLUMNS
 from whence.measures.bootstrap import Interval
-from whence.reproducing.comparing import as_text, based, lines_of, published_falls, relative_falls, stated
-from whence.reproducing.study import Case, read
+from whence.reproducing.comparing import based, lines_of, lines_of_figure
+from whence.reproducing.falls import published_falls, relative_falls
+from whence.reproducing.lines import as_text, found_of, stated, stated_of_p
+from whence.reproducing.study import Case, Number, Picture, read
+from whence.results.result import Result
 
 
 def table(base, altered, counts=None):
@@ -73,6 +77,63 @@ def test_what_was_not_run_says_what_it_needs():
     assert {line.status for line in lines} == {"not run: needs time"}
     assert all(line.ours is None for line in lines)
     assert "not run: needs time" in as_text(lines)
+
+
+def test_what_was_published_and_left_out_of_a_run_says_so():
+    """The model was trained with equal weights only: random ones in training are not there."""
+    lines = {line.quantity: line for line in lines_of(case(published=PUBLISHED), table([[1, 0]], [[0, 0]]), "full")}
+    assert set(lines) == {"accuracy", "uniform, train+infer", "uniform, infer", "random, train+infer", "random, infer",
+                          "permuted, infer"}  # fmt: skip
+    assert lines["random, train+infer"].status == "not run: needs time"
+    assert lines["uniform, infer"].ours == -50
+
+
+FIGURE = Picture(
+    name="section 6", about="", experiment="score", cases=("c",), within=1.0,
+    number=(Number(quantity="accuracy", value=74.5, sd=0.2), Number(quantity="p of nothing", value=0.2)),
+)  # fmt: skip
+
+
+def score_table(*runs):
+    """Right and wrong answers by seed."""
+    return score.COLUMNS.table([
+        {"example": number, "label": "a", "seed": seed, "score": mark, "counts": None}
+        for seed, marks in enumerate(runs) for number, mark in enumerate(marks)
+    ])  # fmt: skip
+
+
+def test_the_numbers_of_an_experiment_beside_the_published_ones():
+    result = Result("score", score_table([1, 1, 1, 0], [1, 1, 0, 1]), {"corpus": {"n": 4}})
+    found, missing = lines_of_figure(FIGURE, case(mode="paper"), [result], "full")
+    assert (found.where, found.system, found.ours, found.status) == ("section 6", "s, paper", 75.0, "reproduced")
+    assert (found.n, found.seeds) == (4, 2)
+    assert missing.status == "not run: needs time"
+    assert lines_of_figure(FIGURE, case(), [], "full")[0].status == "not run: needs time"
+
+
+def test_models_from_several_seeds_give_one_number():
+    results = [Result("score", score_table(marks), {"corpus": {"n": 4}}) for marks in ([1, 1, 1, 1], [1, 0, 0, 1])]
+    line, _ = lines_of_figure(FIGURE, case(), results, "full")
+    assert (line.ours, line.high, line.seeds) == (75.0, 100.0, 2)
+    assert line.low <= 25.0
+
+
+def test_a_number_that_is_known_to_be_wrong_is_corrected():
+    wrong = FIGURE.number[0].model_copy(update={"value": 7.0, "corrected": "the labels were swapped"})
+    figure = FIGURE.model_copy(update={"number": (wrong,)})
+    result = Result("score", score_table([1, 1, 1, 0]), {"corpus": {"n": 4}})
+    (line,) = lines_of_figure(figure, case(), [result], "full")
+    assert (line.status, line.why) == ("corrected", "the labels were swapped")
+
+
+@pytest.mark.parametrize(("published", "ours", "status"), [(0.19, 0.3, "reproduced"), (0.19, 0.01, "differs"),
+                                                           (0.001, 0.04, "reproduced")])  # fmt: skip
+def test_a_p_is_reproduced_where_both_say_the_same(published, ours, status):
+    assert stated_of_p(published, Interval(ours, float("nan"), float("nan")), "full") == status
+
+
+def test_a_number_without_an_interval_has_none():
+    assert found_of(Interval(0.3, float("nan"), float("nan"))) == {"ours": 0.3, "low": None, "high": None}
 
 
 def test_relative_falls_by_hand():

@@ -19,6 +19,8 @@ class Options:
     """quick: embedded corpora in place of the paper's, some minutes; full: the real corpora that are at hand"""
     only: str | None = None
     """one table, figure or case: --only "Table 2" """
+    mode: str | None = None
+    """where a paper and its authors' code disagree, what to follow (default: all modes, one after another)"""
     data_dir: Path | None = None
     """folder with the native corpora (default: $WHENCE_DATA)"""
     out: Path = Path("whence-results")
@@ -42,21 +44,21 @@ def command(arguments: list[str]) -> int:
     study = studies.read(options.study)
     if options.ledger is not None and options.ledger.suffix != ".md":
         raise BadConfig(f"--ledger names a page; expected a file that ends in .md, came {options.ledger}")
-    if options.only is not None:
-        study.refuse_unknown(options.only)
+    study.refuse_unknown(options.only, options.mode)
     quieten()
-    from whence.reproducing.comparing import as_table, as_text, lines_of
+    from whence.reproducing.comparing import lines_found
     from whence.reproducing.ledger import write_ledger
+    from whence.reproducing.lines import as_table, as_text
     from whence.reproducing.performing import Way, conducted
     from whence.results.store import Store
 
     way = Way(options.scale, Store(options.out), options.data_dir, options.output.silent, options.saved)
     lines, found = [], []
-    for what, case, result in conducted(study, options.only, way, options.output.say):
+    for what, case, result in conducted(study, options.only, way, options.output.say, options.mode):
         found.append((what, case, result))
-        if what is case:
-            lines += lines_of(case, result.table, options.scale)
-            options.output.say(as_text(lines_of(case, result.table, options.scale)))
+        new = lines_found(what, case, result, options.scale)
+        lines += new
+        options.output.say(as_text(new) if new else "")
     page = write_ledger(study, options.scale, found, options.ledger) if options.ledger else None
     if options.output.json:
         print(json.dumps({"lines": json.loads(as_table(lines).to_json(orient="records")), "page": page and str(page)}))

@@ -40,11 +40,15 @@ def command(arguments: list[str]) -> int:
     with saving(folder):
         pictures = save(module.figure(result.table), options.out / "figures" / f"{name}-{folder.name}")
     verdict = module.verdict(result.table)
+    summary = module.summary(result.table) if hasattr(module, "summary") else None
     if options.output.json:
         print(json.dumps({"folder": str(folder), "figures": [str(p) for p in pictures], "verdict": verdict.as_dict(),
+                          "summary": None if summary is None else json.loads(summary.to_json(orient="records")),
                           "notes": result.manifest["notes"]}, ensure_ascii=False, indent=1))  # fmt: skip
         return 0
     print(result)
+    if summary is not None:
+        print(f"\n{summary.to_string(index=False, float_format='{:.4g}'.format, na_rep='–')}\n")
     for note in result.manifest["notes"]:
         print(f"note: {note}")
     print(f"\n{told(verdict)}\n\nThe table: {folder / 'table.parquet'}\nThe figure: {pictures[0]}")

@@ -47,26 +47,42 @@ class Rollout:
     """Attention rollout: the running product of the layers' head means, each with its residual path.
 
     R_l = Â_l R_(l-1), where Â = (mean over heads of A + I), rows divided by their sum (Abnar & Zuidema 2020, §3).
-    `product` is [batch query key]: how much of each input token is in each position of the last layer seen.
+    `product` is [batch query key]: how much of each input token is in each position of the last layer seen. Who reads
+    some positions only takes `read_from`, which costs little: the last layer is multiplied when it is asked for.
     """
 
     residual: bool = True
-    product: Float[Tensor, "batch query key"] | None = None
+    _last: Float[Tensor, "batch query key"] | None = None
+    _below: Float[Tensor, "batch query key"] | None = None
     _heads_so_far: Float[Tensor, "batch query key"] | None = None
     _stack: str | None = None
     streams_heads = True
 
     def __call__(self, call: Call) -> None:
-        self._stack = _fitting(call, self._stack, self.product, "rollout")
+        self._stack = _fitting(call, self._stack, self._last if self._below is None else self._below, "rollout")
         weights = call.weights.to(torch.promote_types(call.weights.dtype, torch.float32))
         if self._heads_so_far is None or call.heads[0] == 0:
+            _ = self.product  # the layer before this one is not the last
             self._heads_so_far = weights.sum(1)  # [batch query key]
         else:
             for head in weights.unbind(1):  # in place: a copy of N × N costs more than the sum
                 self._heads_so_far += head
         if call.heads[-1] == call.n_heads - 1:
-            layer, self._heads_so_far = self._with_residual(self._heads_so_far, call.n_heads), None
-            self.product = layer if self.product is None else layer @ self.product
+            self._last, self._heads_so_far = self._with_residual(self._heads_so_far, call.n_heads), None
+
+    @property
+    def product(self) -> Float[Tensor, "batch query key"] | None:
+        """The product of all layers seen; None before the first."""
+        if self._last is not None:
+            self._below, self._last = self._last if self._below is None else self._last @ self._below, None
+        return self._below
+
+    def read_from(self, positions: Float[Tensor, "batch query"]) -> Float[Tensor, "batch key"]:
+        """How much of each input token is in these positions, weighted: a row vector times the product."""
+        rows = positions[:, None]  # [batch 1 query]
+        for layer in (self._last, self._below):
+            rows = rows if layer is None else rows @ layer.to(rows.dtype)
+        return rows[:, 0]
 
     def _with_residual(self, heads: Float[Tensor, "batch query key"], n: int) -> Float[Tensor, "batch query key"]:
         """mean + I, rows divided by their sum: the heads' sum + n I, likewise; in place where no graph forbids it."""

@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from whence.core.errors import BadConfig, BadData
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
 from whence.data.files import read_text
 from whence.data.lengths import counted
+from whence.data.shelf import Shelf
 
 SPLITS = ("train", "dev", "test")
 FINE = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -124,6 +126,25 @@ def load(data_dir: str | Path, task: str = "binary", longer_than: int | None = N
         notes.append(f"dropped sentences of {longer_than} words or fewer: {counted(short)}")
     splits = {split: tuple(example(words, label, task) for label, words in rated[split]) for split in SPLITS}
     return Corpus("sst", splits, BINARY if task == "binary" else FINE, ENTRY.about, tuple(notes))
+
+
+def word_labels(data_dir: str | Path, cased: Literal["mean", "last"] = "mean") -> dict[str, float]:
+    """The label of every word by itself, in small letters: 0 (very negative) to 4 (very positive); of all splits.
+
+    Words that differ in capitals only were rated apart: their `mean`, or the `last` in the order of the files, which is
+    about what the authors of paper 000 did (last in the order of their dictionary).
+    """
+    shelf = Shelf(ENTRY, Path(data_dir) / "sst")
+    files = [path for split in SPLITS for path in shelf.take(f"{split}.txt")]
+    rated: dict[str, dict[str, int]] = {}
+    for node in (node for file in files for tree in each_tree(file) for node in tree.nodes()):
+        if node.word is not None:
+            word = plain(node.word)
+            rated.setdefault(word.lower(), {}).pop(word, None)
+            rated[word.lower()][word] = node.label  # last of all
+    if cased == "last":
+        return {word: float(list(labels.values())[-1]) for word, labels in rated.items()}
+    return {word: sum(labels.values()) / len(labels) for word, labels in rated.items()}
 
 
 def example(written: tuple[str, ...], label: int, task: str) -> Example:

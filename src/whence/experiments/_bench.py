@@ -24,6 +24,7 @@ from whence.experiments._config import Altering
 from whence.experiments._erasing import Erase, Erasing
 from whence.experiments._marks import Marks
 from whence.experiments._places import Place
+from whence.experiments._scoring import Occurrences, before_training, occurrences, traced_heads
 from whence.measures.bleu import COUNTS, bleu_counts, sentence_bleu
 from whence.models.batch import Batch
 from whence.models.generating import translate
@@ -175,6 +176,18 @@ class Bench:
     def erasing(self, batch: Batch, erase: Erase = "attention", sites: Sequence[str] = ("*",)) -> Erasing:
         """The batch with inputs that can be taken away."""
         return Erasing(self.subject, batch, erase, sites)
+
+    def occurrences(self, methods: Sequence[str], options: Sequence[str] = ()) -> Iterator[Occurrences]:
+        """Every word of the examples, scored by each method for the class that the model predicts."""
+        return occurrences(self, methods, options)
+
+    def traced_heads(self, row: int | str = "auto") -> Iterator[tuple[Batch, list[list[str]], ndarray, ndarray]]:
+        """Batches, their tokens' words, what each head brings down to each token, and which tokens are of the text."""
+        return traced_heads(self, row)
+
+    def untrained(self) -> "Bench":
+        """The same bench with a model that has learned nothing."""
+        return before_training(self)
 
     def target(self, batch: Batch, measure: Measure = "probability") -> Target:
         """What an explainer is to explain: the class that the model predicts."""

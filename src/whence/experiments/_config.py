@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from whence.data.columns import Columns
 from whence.options import usually
@@ -64,3 +64,19 @@ class Altering(Run):
         description="translators: write freely, marked by BLEU; or be given the target so far, marked by right tokens",
     )
     beams: int = Field(1, gt=0, description="translators: beams of the search when writing freely (1: greedy)")
+
+
+class Scoring(Run):
+    """What experiments that score the words of a corpus are told alike: by which explainers."""
+
+    method: tuple[str, ...] = Field(
+        ("lat", "gradient_squared", "random"), min_length=1,
+        description="explainers, by name (`whence list`); the first one decides",
+    )  # fmt: skip
+    options: tuple[str, ...] = Field((), description="their options, as in lat.normalize=l1 raw_attention.layer=0")
+
+    @field_validator("method")
+    @classmethod
+    def _once(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        """Names as the files have them, each once."""
+        return tuple(dict.fromkeys(name.replace("-", "_") for name in given))

@@ -66,6 +66,14 @@ def panels(heights: Sequence[float], width: float = WIDTH) -> tuple[Figure, list
     return figure, list(figure.subplots(len(heights), height_ratios=list(heights), squeeze=False)[:, 0])
 
 
+def apart(heights: Sequence[float], width: float = WIDTH) -> tuple[Figure, list[Axes]]:
+    """The same where each has its own margins: a picture above, a plot with long names below."""
+    figure = Figure(figsize=(width, sum(heights)), layout="constrained")
+    FigureCanvasAgg(figure)
+    parts = figure.subfigures(len(heights), 1, height_ratios=list(heights), squeeze=False)[:, 0]
+    return figure, [part.add_subplot() for part in parts]
+
+
 def save(figure: Figure, path: str | Path, endings: Sequence[str] = ("svg", "pdf", "png")) -> list[Path]:
     """Write `path` with the endings .svg, .pdf and .png, or some of them; the same figure gives the same bytes."""
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}

@@ -15,7 +15,7 @@ from whence.core.errors import BadData, CannotLoad
 from whence.data.examples import Example
 from whence.models.batch import Batch
 from whence.models.tasks import Task
-from whence.models.wording import as_text, word_numbers
+from whence.models.wording import as_text, spelled, word_numbers
 
 UNKNOWN = -1
 NO_LIMIT = 2**31 - 1  # tokens; more than a tokenizer can be told
@@ -97,6 +97,12 @@ class Encoder:
             else token
             for token, number, segment, place in zip(row.tokens, row.ids, row.sequence_ids, row.offsets, strict=True)
         )
+
+    def spelled(self, batch: Batch, examples: Sequence[Example]) -> list[list[str]]:
+        """For every token of a batch of these examples the word that it is a piece of; empty for specials."""
+        texts = self._tokenized(examples).encodings or []
+        rows = zip(texts, examples, batch.word.tolist(), strict=True)
+        return [spelled(text, example, numbers) for text, example, numbers in rows]
 
     def _refuse_empty(self, examples: Sequence[Example], numbers: Sequence[int], there: Tensor, complaint: str) -> None:
         for row in (~there).nonzero().flatten().tolist()[:1]:

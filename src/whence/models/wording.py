@@ -40,6 +40,18 @@ def word_numbers(encoding: Encoding, example: Example, *, splits: bool) -> list[
     return numbers
 
 
+def spelled(encoding: Encoding, example: Example, numbers: Sequence[int]) -> list[str]:
+    """For every token the word that it is a piece of, as it stands in its text; empty for specials."""
+    texts = [as_text(example.words, example.text), as_text(example.pair_words, example.pair or "")]
+    places: dict[tuple[int, int], tuple[int, int]] = {}
+    which = [(segment or 0, number) for segment, number in zip(encoding.sequence_ids, numbers, strict=True)]
+    for one, (begin, end) in zip(which, encoding.offsets, strict=True):
+        first, last = places.get(one, (begin, end))
+        places[one] = min(first, begin), max(last, end)
+    return ["" if number == NO_WORD else texts[segment][slice(*places[segment, number])].strip()
+            for segment, number in which]  # fmt: skip
+
+
 def _starts(words: Sequence[str] | None, text: str, splits: bool) -> np.ndarray | None:
     """Where each word begins in the text; None if that is for the tokenizer to say."""
     if words is not None:

@@ -45,16 +45,17 @@ class Way:
     saved: bool = False
 
 
-def prepared(case: Case, way: Way) -> Ready | None:
-    """The corpus read and the model of seed 0 trained, or found; None if it is not there and should be."""
+def prepared(case: Case, way: Way, seeds: int = 1) -> list[Ready]:
+    """The corpus read and the models of the first seeds trained, or found; only those there, if no more is wanted."""
     run: Run = getattr(case, way.scale)
-    training = settled(run, way.data_dir)
-    corpus = load_corpus(training.data, data_dir=way.data_dir)
-    folder = way.store.root / "models" / training.called(corpus)
-    if way.saved and not (folder / RECORD).exists():
-        return None
-    train_all([(training, folder, corpus)], quiet=way.quiet)
-    return Ready(case, run, training, folder, corpus)
+    settings = settled(run, way.data_dir)
+    corpus = load_corpus(settings.data, data_dir=way.data_dir)
+    trainings = [settings.model_copy(update={"seed": seed}) for seed in range(seeds)]
+    all_ready = [Ready(case, run, one, way.store.root / "models" / one.called(corpus), corpus) for one in trainings]
+    if way.saved:
+        return [ready for ready in all_ready if (ready.folder / RECORD).exists()]
+    train_all([(ready.training, ready.folder, corpus) for ready in all_ready], quiet=way.quiet)
+    return all_ready
 
 
 def settled(run: Run, data_dir: Path | None) -> Training:
@@ -84,17 +85,22 @@ def performed(name: str, ready: Ready, options: dict[str, Any], way: Way) -> Res
     return way.store.get(name, identified(name, config, load(ready.folder), ready.corpus))
 
 
-def conducted(study: Study, only: str | None, way: Way, say: Say) -> Iterator[tuple[Case | Picture, Case, Result]]:
-    """Everything that is asked for, one after another: what it is for, on which case, and its result."""
-    for case, wanted in study.wanted(way.scale, only):
-        ready = prepared(case, way)
-        for what in wanted if ready is not None else ():
+def conducted(
+    study: Study, only: str | None, way: Way, say: Say, mode: str | None = None
+) -> Iterator[tuple[Case | Picture, Case, Result]]:
+    """All that is asked for, one after another: what it is for, on which case, and its result (one for each seed)."""
+    for case, wanted in study.wanted(way.scale, only, mode):
+        most = max((what.seeds for what in wanted if isinstance(what, Picture)), default=1)
+        models = prepared(case, way, most if way.scale == "full" else 1)
+        for what in wanted:
             name = what.experiment if isinstance(what, Picture) else "ablation"
             options = getattr(what, way.scale) if isinstance(what, Picture) else _of_ablation(getattr(case, way.scale))
-            say(f"{what.name if isinstance(what, Picture) else case.table}, {case.name}: {name}")
-            result = None if ready is None else performed(name, ready, options, way)
-            if result is not None:
-                yield what, case, result
+            seeds = what.seeds if isinstance(what, Picture) else 1
+            for ready in (model for model in models if model.training.seed < seeds):
+                say(f"{what.name if isinstance(what, Picture) else case.table}, {case.name}: {name}")
+                result = performed(name, ready, options, way)
+                if result is not None:
+                    yield what, case, result
 
 
 def _of_ablation(run: Run) -> dict[str, Any]:

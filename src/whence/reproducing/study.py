@@ -43,15 +43,17 @@ class Run(Part):
 
 
 class Case(Part):
-    """One model on one corpus. A control has no published numbers. `why` says what is known about a difference, `needs`
-    what is lacking where the full scale cannot be run.
+    """One model on one corpus. A control has no published numbers. `mode` says what is followed where a paper and its
+    authors' code disagree; `why` what is known about a difference, `needs` what is lacking where the full scale cannot
+    be run.
     """
 
     name: str
-    table: str
+    table: str = ""
     system: str
     data: str
-    kind: Kind
+    kind: Kind = "single"
+    mode: str = ""
     published: Published | None = None
     quick: Run | None = None
     full: Run | None = None
@@ -59,8 +61,24 @@ class Case(Part):
     why: str = ""
 
 
+class Number(Part):
+    """A published number that an experiment gives too: `quantity` is what the experiment calls it. `corrected` says why
+    the published one is wrong, where that is known; `where` it stands, if not where the figure does.
+    """
+
+    quantity: str
+    value: float
+    sd: float | None = None
+    system: str = ""
+    where: str = ""
+    corrected: str = ""
+
+
 class Picture(Part):
-    """A figure of the paper: an experiment on the models of some cases, with options by scale."""
+    """A figure or a paragraph of the paper: an experiment on the models of some cases, with options by scale, and the
+    numbers that were published of it. Ours count as the same if they are `within` so much. At the full scale it is run
+    on models from so many `seeds`; the picture is that of the first.
+    """
 
     name: str
     about: str
@@ -68,6 +86,10 @@ class Picture(Part):
     cases: tuple[str, ...]
     quick: dict[str, Any] = {}
     full: dict[str, Any] = {}
+    number: tuple[Number, ...] = ()
+    seeds: int = Field(1, gt=0)
+    within: float = 0.0
+    digits: int = 3
     why: str = ""
 
 
@@ -79,6 +101,7 @@ class Remark(Part):
     data: str
     metric: str
     value: float
+    sd: float | None = None
     status: str
     note: str = ""
 
@@ -94,13 +117,22 @@ class Study(Part):
     figure: tuple[Picture, ...] = ()
     remark: tuple[Remark, ...] = ()
 
-    def wanted(self, scale: Scale, only: str | None = None) -> list[tuple[Case, list[Case | Picture]]]:
+    @property
+    def modes(self) -> list[str]:
+        """The modes that there are to choose from."""
+        return list(dict.fromkeys(case.mode for case in self.case if case.mode))
+
+    def wanted(
+        self, scale: Scale, only: str | None = None, mode: str | None = None
+    ) -> list[tuple[Case, list[Case | Picture]]]:
         """What is run at a scale: each case with what it is run for, its table and the figures it stands in.
 
-        `only` names a table, a figure, or a case, of which its figures are wanted too.
+        `only` names a table, a figure, or a case, of which its figures are wanted too; `mode` one of the modes.
         """
         found = []
         for case in self.case:
+            if mode is not None and case.mode != mode:
+                continue
             run: Run | None = getattr(case, scale)
             figures = [figure for figure in self.figure if case.name in figure.cases]
             of_case: list[Case | Picture] = [case] if run is not None and run.seeds and _meant(case, only) else []
@@ -109,9 +141,13 @@ class Study(Part):
                 found.append((case, of_case))
         return found
 
-    def refuse_unknown(self, only: str) -> None:
-        """`only` must be a table, a figure or a case."""
-        there = list(dict.fromkeys([*(c.table for c in self.case), *(f.name for f in self.figure)]))
+    def refuse_unknown(self, only: str | None, mode: str | None = None) -> None:
+        """`only` must be a table, a figure or a case; `mode` one of the modes."""
+        if mode is not None and mode not in self.modes:
+            raise BadConfig(f"{self.name} has no mode {mode!r}; it has: {', '.join(self.modes) or 'only one'}")
+        if only is None:
+            return
+        there = list(dict.fromkeys([*(c.table for c in self.case if c.table), *(f.name for f in self.figure)]))
         names = [case.name for case in self.case]
         if only.lower() not in (name.lower() for name in (*there, *names)):
             raise BadConfig(

@@ -1,0 +1,110 @@
+"""Words and what explainers give them: every occurrence of every word of a corpus, scored."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from whence.core.seeds import stream
+from whence.data.words import tidy
+from whence.explainers import explainer
+from whence.explainers._attribution import Attribution
+from whence.explainers._options import written_options
+from whence.explainers.lat import traced
+from whence.models.batch import Batch
+from whence.models.beginnings import untrained
+from whence.models.subject import Subject
+from whence.models.targets import predicted
+from whence.models.training import REFERENCE
+from whence.models.workshop import drawn
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """A word in an example: how often it stands there, and the sum of its scores by one method.
+
+    `word` is in small letters without punctuation. `score` is the explainer's own, summed over a word's pieces.
+    """
+
+    example: int
+    method: str
+    word: str
+    n: int
+    score: float
+
+
+def occurrences(bench: "Bench", methods: Sequence[str], options: Sequence[str]) -> Iterator[Occurrences]:
+    """Every word of the bench's examples by each method, for the class that the model predicts.
+
+    Special tokens, padding and what is punctuation alone are left out. Both texts of a pair count.
+    """
+    chosen = {"random": {"seed": bench.seed}} if "random" in methods else {}
+    for method, given in written_options(methods, options).items():
+        chosen[method] = {**chosen.get(method, {}), **given}
+    for batch in bench.batches():
+        words, target = tokens_words(bench, batch), predicted(bench.subject, batch)
+        for method in methods:
+            found = explainer(method)(bench.subject, batch, target, **chosen.get(method, {}))
+            for row, number in enumerate(bench.numbers(batch)):
+                yield from _in_one(found, row, number, method, words[row])
+
+
+def _in_one(found: Attribution, row: int, number: int, method: str, words: Sequence[str]) -> Iterator[Occurrences]:
+    """The words of one example, in the order in which they first stand there."""
+    scores, which = defaultdict[str, float](float), defaultdict[str, set[tuple[int, int]]](set)
+    segments, places = found.segment[row].tolist(), found.word[row].tolist()
+    for word, segment, place, score in zip(words, segments, places, found.scores[row].tolist(), strict=True):
+        if word:
+            scores[word] += score
+            which[word].add((segment, place))
+    for word, score in scores.items():
+        yield Occurrences(number, method, word, len(which[word]), score)
+
+
+def tokens_words(bench: "Bench", batch: Batch) -> list[list[str]]:
+    """For every token of a batch the word that it is a piece of; empty for specials, padding and punctuation."""
+    examples = [bench.examples[number] for number in batch.examples.tolist()]
+    rows = zip(bench.subject.encoder.spelled(batch, examples), batch.special.tolist(), strict=True)
+    return [["" if special else tidy(word) for word, special in zip(*row, strict=True)] for row in rows]
+
+
+def traced_heads(bench: "Bench", row: int | str) -> Iterator[tuple[Batch, list[list[str]], Any, Any]]:
+    """For every batch: each token's word, what each head brings down to it, and which tokens are of the text.
+
+    The last two are arrays [batch head token] and [batch token]. Nothing is normalized (paper 000, Eq. 10).
+    """
+    for batch in bench.batches():
+        trace = traced(bench.subject, batch, row)
+        real = trace.attended.cpu() & ~batch.special
+        yield batch, tokens_words(bench, batch), trace.heads.float().cpu().numpy(), real.numpy()
+
+
+def before_training(bench: "Bench") -> "Bench":
+    """The same bench with a model that has learned nothing.
+
+    A reference model that Whence trained is as before its first epoch, with the word vectors that it began with.
+    Else all weights are drawn anew, by the bench's seed, those of the word vectors too.
+    """
+    known = bench.training is not None and bench.training.model in REFERENCE
+    if known and bench.training is not None and bench.corpus is not None:
+        learned = tuple(drawn(bench.corpus["train"], bench.training.limit))
+        subject = untrained(bench.training, replace(bench.corpus, splits={**bench.corpus.splits, "train": learned}))
+        subject.model.to(bench.subject.device, bench.subject.model.dtype)
+    else:
+        subject = _drawn_anew(bench.subject, bench.seed)
+    return replace(bench, subject=subject, training=None, encoded=[])
+
+
+def _drawn_anew(subject: Subject, seed: int) -> Subject:
+    """A model of the same kind and size with other weights."""
+    with torch.random.fork_rng():
+        torch.manual_seed(stream(seed, "untrained").initial_seed())
+        model: Any = type(subject.model)(deepcopy(subject.model.config))
+    model.to(subject.device, subject.model.dtype)
+    return Subject(model, subject.tokenizer, subject.task.name, f"{subject.name}, untrained")

@@ -1,0 +1,120 @@
+"""Words against what people say of them: fits, and how far they would move with other sentences."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from numpy import ndarray
+from scipy.sparse import csr_array  # type: ignore[import-untyped]
+
+from whence.measures.regression import Coefficient, curvature, quadratic, two_lines
+
+KEYS = ["state", "method"]
+FEWEST = 30  # words: of fewer, a curve says too little
+AT_ONCE = 2**21  # scores of words held at a time
+NONE = Coefficient(*[np.nan] * 6)
+
+
+def words_of(table: pd.DataFrame) -> pd.DataFrame:
+    """One row per word, explainer and state of the model: mean score, count, length, valence, how it was found."""
+    sums = table.groupby([*KEYS, "word"], sort=False, as_index=False).agg(
+        total=("score", "sum"), count=("n", "sum"), texts=("n", "size"), valence=("valence", "first"),
+        matched=("matched", "first"),
+    )  # fmt: skip
+    sums["score"] = sums["total"] / sums["count"]
+    sums["length"] = sums["word"].str.len().astype(int)
+    return sums[[*KEYS, "word", "count", "texts", "length", "valence", "matched", "score"]]
+
+
+def rated(table: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
+    """The words that have a valence, for each state and explainer."""
+    words = words_of(table)
+    return {(str(state), str(method)): rows[rows["valence"].notna()].reset_index(drop=True)
+            for (state, method), rows in words.groupby(KEYS, sort=False)}  # fmt: skip
+
+
+def controls_of(words: pd.DataFrame) -> Float[ndarray, "word 2"]:
+    """What else may make a word's score high: how often it is seen (its logarithm), and how long it is."""
+    return np.column_stack([np.log(words["count"]), words["length"]])
+
+
+def measurable(words: pd.DataFrame) -> bool:
+    """Whether there are words enough for a curve, that differ."""
+    return len(words) >= FEWEST and words["valence"].nunique() > 2 and float(np.ptp(words["score"])) > 0
+
+
+def fits(words: pd.DataFrame, controlled: bool) -> dict[str, Any]:
+    """The regression of scores on valence and the two-lines test, as one row of numbers."""
+    if not measurable(words):
+        b1 = b2 = left = right = NONE
+        r_squared = at = np.nan
+        shape = "too few words"
+    else:
+        y, x = words["score"].to_numpy(float), words["valence"].to_numpy(float)
+        controls = controls_of(words) if controlled else None
+        fit, lines = quadratic(y, x, controls), two_lines(y, x, controls)
+        b1, b2, r_squared = fit.b1, fit.b2, fit.r_squared
+        at, left, right = (lines.at, lines.left, lines.right) if lines else (np.nan, NONE, NONE)
+        shape = lines.shape if lines else "neither"
+    return {
+        "n": len(words), "b1": b1.value, "b1_se": b1.se, "b1_t": b1.t, "b1_p": b1.p, "b2": b2.value, "b2_se": b2.se,
+        "b2_t": b2.t, "b2_p": b2.p, "b2_low": b2.low, "b2_high": b2.high, "r_squared": r_squared, "shape": shape,
+        "break": at, "left": left.value, "left_p": left.p, "right": right.value, "right_p": right.p,
+    }  # fmt: skip
+
+
+def regressions(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> pd.DataFrame:
+    """One row per state, explainer, and with or without controls; intervals of b2 also over other sentences."""
+    drawn, rows = curvatures(table, seed, draws), []
+    for (state, method), words in rated(table).items():
+        resampled = (
+            drawn.get((state, method), np.full(draws, np.nan)) * np.sqrt(len(words)) * words["score"].std(ddof=0)
+        )
+        low, high = np.quantile(resampled, [0.025, 0.975])
+        for controlled in (False, True):
+            own = {"b2_low_sentences": low, "b2_high_sentences": high} if not controlled else {}
+            rows.append({"state": state, "method": method, "controls": controlled, **fits(words, controlled), **own})
+    return pd.DataFrame(rows)
+
+
+def curvatures(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> dict[tuple[str, str], Float[ndarray, " draw"]]:
+    """How much of a U there is when other sentences are drawn, the same for all states and explainers.
+
+    Examples are drawn with replacement; a word's score is its mean over the occurrences that were drawn, and words of
+    which none was drawn are not there. Divided by the standard deviation of the scores that were found, so that the
+    noise of small draws does not make the U smaller.
+    """
+    examples = {number: place for place, number in enumerate(sorted(table["example"].unique().tolist()))}
+    there = {key: words for key, words in rated(table).items() if measurable(words)}
+    made = {key: _matrices(table, key, words, examples) for key, words in there.items()}
+    most = max((len(words) for words in there.values()), default=1)
+    rng, chunk, found = np.random.default_rng(seed), max(1, AT_ONCE // most), {key: list[ndarray]() for key in there}
+    for done in range(0, draws, chunk):
+        size = min(chunk, draws - done)
+        often = rng.multinomial(len(examples), np.full(len(examples), 1 / len(examples)), size).astype(float)
+        for key, (sums, counts) in made.items():
+            total, seen = (often @ sums), (often @ counts)  # [draw word]
+            scores = np.divide(total, seen, out=np.zeros_like(total), where=seen > 0)
+            found[key].append(curvature(scores, there[key]["valence"].to_numpy(float), seen > 0))
+    return {key: np.concatenate(parts) / there[key]["score"].std(ddof=0) for key, parts in found.items()}
+
+
+def _matrices(
+    table: pd.DataFrame, key: tuple[str, str], words: pd.DataFrame, examples: dict[int, int]
+) -> tuple[csr_array, csr_array]:
+    """Sums of scores and numbers of occurrences [example word]."""
+    rows = table[(table["state"] == key[0]) & (table["method"] == key[1]) & table["valence"].notna()]
+    places = {word: place for place, word in enumerate(words["word"])}
+    at = rows["example"].map(examples).to_numpy(int), rows["word"].map(places).to_numpy(int)
+    shape = len(examples), len(words)
+    sums, counts = (csr_array((rows[name].to_numpy(float), at), shape=shape) for name in ("score", "n"))
+    return sums, counts
+
+
+def bent(words: pd.DataFrame) -> float:
+    """The correlation of the scores with the second polynomial of valence: 1 is all U, 0 none, below 0 an arch."""
+    if not measurable(words):
+        return np.nan
+    y, x = words["score"].to_numpy(float), words["valence"].to_numpy(float)
+    return float(curvature(y[None], x, np.ones((1, len(x)), bool))[0] / y.std())

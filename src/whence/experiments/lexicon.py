@@ -1,0 +1,185 @@
+"""Do words that people find good or bad get higher scores than neutral ones?
+
+Paper 000, §6.4, Eq. 12 and Fig. 5. The mean score A_w of every word seen more than once is regressed on its valence in
+a lexicon, A_w = b0 + b1 Val_w + b2 Val_w² + ε, on orthogonal polynomials as R's `lm(att ~ poly(val, 2))`. A U, high at
+both ends, has b2 > 0. What that claim needs besides: that the curve turns (two-lines test, Simonsohn 2018), also with
+the word's frequency (its logarithm) and length held fixed; that it holds with other sentences (bootstrap); and that
+random scores and the same model untrained have no such U.
+
+The effect is the correlation of scores with the second polynomial (b2 over √n and their standard deviation), whatever
+their scale; the smallest of interest is 0.1, a small correlation by convention (Cohen 1988).
+
+Words are those of `words`. They are looked up as they stand, else as forms of words that are there, by rules for
+endings (`whence.data.lemmas`); how many were found how is told. Differs from the paper, which took WordNet's lemmas,
+all forms by the package `word_forms`, and corrections by hand that are not released.
+"""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from whence.data.lexicons import load_lexicon
+from whence.experiments._config import Scoring
+from whence.experiments._valence import bent, curvatures, fits, rated, regressions, words_of
+from whence.figures.fitted import fitted
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+
+CAPTION = (
+    "Mean score of each word by its valence, and the fitted parabola with its 95 % band; dashed: the same model before"
+    " training. A U is high at both ends."
+)
+NEEDS_ANSWERS = False
+SMALLEST = 0.1  # of a correlation
+DRAWS = 1000
+
+
+class Config(Scoring):
+    """Set the scores of words beside what people say of these words."""
+
+    lexicon: str = Field(
+        "vader", description="warriner, vader, sst, or the path of a table with the columns word and value"
+    )
+    matching: Literal["exact", "lemma"] = Field("lemma", description="find words as they stand, or also their forms")
+    at_least: int = Field(2, gt=0, description="leave out words that are seen less often (the paper: 2)")
+    untrained: bool = Field(True, description="score the words also by the same model before training")
+
+    def identity(self) -> dict[str, Any]:
+        """A lexicon is known by its contents."""
+        return {**super().identity(), "lexicon": load_lexicon(self.lexicon, self.data_dir).checksum}
+
+
+COLUMNS = Columns(
+    what="one row per word, example, explainer and state of the model",
+    state=Column(str, "of the model: trained or untrained"),
+    method=Column(str, "the explainer"),
+    example=Column(int, "number of the example in its split"),
+    word=Column(str, "the word, in small letters, without punctuation"),
+    n=Column(int, "how often it occurs in the example"),
+    score=Column(float, "sum of its scores there"),
+    valence=Column(float, "its value in the lexicon (NaN: not found)"),
+    matched=Column(str, "how it was found: exact, lemma or none"),
+    scale=Column(str, "which lexicon, and what its values are"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: every word seen often enough, in every example, by each explainer."""
+    lexicon = load_lexicon(config.lexicon, config.data_dir)
+    found = [_scored(config.method, config, bench, "trained")]
+    learned = tuple(method for method in config.method if method != "random")  # which knows no model
+    if config.untrained and learned:
+        found.append(_scored(learned, config, bench.untrained(), "untrained"))
+    table = pd.concat(found)
+    seen = table[table["method"] == config.method[0]].query("state == 'trained'").groupby("word")["n"].sum()
+    table = table[table["word"].isin(seen.index[seen >= config.at_least])]
+    values = {word: lexicon.find(word, config.matching) for word in table["word"].unique()}
+    table["valence"] = [values[word][0] for word in table["word"]]
+    table["matched"] = [values[word][1] for word in table["word"]]
+    table["scale"] = f"{lexicon.scale} ({lexicon.name})"
+    ordered = table.sort_values(["example"], kind="stable")
+    return COLUMNS.table({name: ordered[name] for name in COLUMNS.columns})
+
+
+def _scored(methods: tuple[str, ...], config: Config, bench: "Bench", state: str) -> pd.DataFrame:
+    options = [option for option in config.options if option.partition(".")[0] in methods or state == "trained"]
+    rows = pd.DataFrame(vars(one) for one in bench.occurrences(methods, options))
+    return rows.assign(state=state)
+
+
+def summary(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """The regressions: one row per state of the model and explainer, without and with controls."""
+    return regressions(table, seed, DRAWS)
+
+
+def matches(table: pd.DataFrame) -> dict[str, int]:
+    """How many words were found exactly, as a form, or not."""
+    words = table.drop_duplicates("word")["matched"].value_counts()
+    return {how: int(words.get(how, 0)) for how in ("exact", "lemma", "none")}
+
+
+def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+    """How much of a U the first explainer has: by itself, beyond random scores, beyond the untrained model.
+
+    Bootstrap intervals over examples, the same for both sides, that hold for the three together (Bonferroni).
+    """
+    words, drawn = rated(table), curvatures(table, seed, DRAWS)
+    first = (str(table["state"].iloc[0]), str(table["method"].iloc[0]))
+    sides = {"": None, "random scores": ("trained", "random"), "the same model untrained": ("untrained", first[1])}
+    there = {name: key for name, key in sides.items() if key is None or (key in words and key != first)}
+    found = []
+    for name, key in there.items():
+        beyond = f", beyond {name}" if key else ""
+        value = bent(words[first]) - (bent(words[key]) if key else 0)
+        low = high = np.nan
+        if first in drawn and (key is None or key in drawn):
+            moved = drawn[first] - (drawn[key] if key else 0)
+            low, high = np.quantile(moved, [0.05 / 2 / len(there), 1 - 0.05 / 2 / len(there)])
+        found.append(Effect(f"how much of a U scores by {first[1]} have{beyond}", value, float(low), float(high),
+                            "of a correlation (-1 to 1)", SMALLEST, len(words[first])))  # fmt: skip
+    return found
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """Scores by valence with fitted parabolas, a panel for each explainer (000 Fig. 5)."""
+    return fitted(words_of(table), "valence", "score", "method", "state", str(table["scale"].iloc[0]), "mean score")
+
+
+def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+    """Whether words of strong valence get higher scores: a U that turns, beyond what chance and no training give."""
+    method, found, counts = str(table["method"].iloc[0]), effects(table, seed), matches(table)
+    words = rated(table)[str(table["state"].iloc[0]), method]
+    plain, controlled = fits(words, False), fits(words, True)
+    answer, sentence = decided(method, found, plain["shape"], controlled["shape"])
+    return Verdict(
+        6, answer, sentence + _numbers(plain), tuple(found),
+        done="The mean score of each word seen often enough was regressed on its value in a lexicon,"
+        f" {table['scale'].iloc[0]}: {counts['exact']:,} words stand in it, of {counts['lemma']:,} another form does,"
+        f" {counts['none']:,} were not found. Two lines were fitted left and right of the bend, also with frequency and"
+        " length held fixed; examples were drawn again for the intervals, which hold for the effects together.",
+        means="Where there is a U, words that people find good or bad get higher scores than neutral words.",
+        does_not_mean="Such words may get high scores without deciding the prediction (question 3). A significant b2"
+        " alone shows no U: a curve that flattens has one too. And the U may be a small part of what makes scores"
+        " differ (R²).",
+    )  # fmt: skip
+
+
+def _numbers(fit: dict[str, Any]) -> str:
+    """The coefficients in a sentence; nothing where there are none."""
+    if not np.isfinite(fit["b2"]):
+        return ""
+    b1, b2 = (
+        f"{name} = {fit[name]:.3g} (t = {fit[f'{name}_t']:.2f}, p = {fit[f'{name}_p']:.2g})" for name in ("b1", "b2")
+    )
+    return f" {b1}, {b2}, R² = {fit['r_squared']:.3f}, {fit['n']:,} words."
+
+
+def decided(method: str, found: list[Effect], plain: str, controlled: str) -> tuple[Any, str]:
+    """Yes if the curve turns, with controls too, and all intervals are above the limit; no if one is wholly below."""
+    own, *others = found
+    if not np.isfinite(own.low):
+        return "undecided", f"{own.n} words with a value in the lexicon are too few to see a curve."
+    much = f"{own.value:.2f} of a correlation ({own.low:.2f} to {own.high:.2f})"
+    above = [effect for effect in found if effect.low > effect.smallest]
+    strong = f"By {method}, words that people find good or bad get"
+    if own.high < SMALLEST:
+        return "no", f"{strong} hardly higher scores than neutral ones: {much}."
+    if plain != "U":
+        if own in above:
+            return "no", f"By {method}, scores bend with valence ({much}) but do not fall and rise again: two lines."
+        return "undecided", f"By {method}, scores may or may not bend with valence ({much}); two lines show no U."
+    weak = [effect.name.partition(", beyond ")[2] for effect in others if effect.high < SMALLEST]
+    if weak:
+        return "no", f"{strong} higher scores ({much}), but hardly more so than by {' and by '.join(weak)}."
+    u = f"{strong} higher scores than neutral ones: {much}"
+    if controlled != "U":
+        return "undecided", f"{u}; but no U is left where frequency and length of the words are held fixed."
+    if len(above) < len(found):
+        return "undecided", f"{u}; whether that is more than {SMALLEST}, also beyond chance and no training, is open."
+    return "yes", f"{u}, and that is more than by chance or without training."

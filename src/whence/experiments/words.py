@@ -1,0 +1,150 @@
+"""Which words get the highest scores?
+
+Paper 000, §6.3 and Fig. 4. An explainer scores every word of every text; the mean of a word's scores over its
+occurrences ranks the words of the corpus. The paper sees words of strong emotion on top and says that stop words do not
+receive high scores. The check: the place of stop words in the ranking, from 0 (on top) to 1 (at the bottom), 0.5 where
+they stand as any word does. The smallest effect of interest is a tenth of the list.
+
+A word is what the corpus says it is (else what the tokenizer says), in small letters, the scores of its pieces summed.
+Special tokens, padding and punctuation are left out. Scores are as the explainer gives them, for the class that the
+model predicts. Stop words are a short list of English function words (`whence.data.words`).
+
+Differs from the paper: no word is taken out of the cloud by hand (the authors removed 14 names and all words with
+apostrophes); stop words are measured, not looked at.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from whence.data.words import STOP_WORDS
+from whence.experiments._config import Scoring
+from whence.figures import cloud, distributions
+from whence.figures.style import INK, apart, house
+from whence.measures.bootstrap import paired_bootstrap
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+
+CAPTION = (
+    "Above: the words with the highest mean scores among those seen at least twice, stop words in grey. Below: where"
+    " stop words stand in the ranking of all words."
+)
+NEEDS_ANSWERS = False
+SMALLEST = 0.1  # of the list of words
+SEEN = 2  # times, to be in the cloud
+TOP = 20
+
+
+class Config(Scoring):
+    """Rank the words of a corpus by the mean of their scores."""
+
+    at_least: int = Field(1, gt=0, description="leave out words that are seen less often")
+
+
+COLUMNS = Columns(
+    what="one row per word and explainer",
+    method=Column(str, "the explainer"),
+    word=Column(str, "the word, in small letters, without punctuation"),
+    score=Column(float, "mean of its scores over its occurrences"),
+    count=Column(int, "how often it occurs"),
+    texts=Column(int, "in how many examples"),
+    rank=Column(int, "its place by score, the highest is 1; equal scores share the better place"),
+    place=Column(float, "the same as a share of the list: 0 on top, 1 at the bottom (equal scores: their mean)"),
+    stop=Column(bool, "whether it is a stop word"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: every word with its mean score, for each explainer the highest first."""
+    found = pd.DataFrame(vars(one) for one in bench.occurrences(config.method, config.options))
+    rows = [ranked(found[found["method"] == method], method, config.at_least) for method in config.method]
+    table = pd.concat(rows)
+    return COLUMNS.table({name: table[name] for name in COLUMNS.columns})
+
+
+def ranked(found: pd.DataFrame, method: str, at_least: int = 1) -> pd.DataFrame:
+    """One explainer's words, from rows of example, word, n and score (a sum over n occurrences)."""
+    words = found.groupby("word", sort=True).agg(total=("score", "sum"), count=("n", "sum"), texts=("n", "size"))
+    words = words[words["count"] >= at_least].reset_index()
+    words["score"] = words["total"] / words["count"]
+    words["rank"] = words["score"].rank(ascending=False, method="min").astype(int)
+    words["place"] = (words["score"].rank(ascending=False) - 1) / max(len(words) - 1, 1)
+    words["stop"] = words["word"].isin(STOP_WORDS)
+    words["method"] = method
+    return words.sort_values(["rank", "word"], kind="stable")[list(COLUMNS.columns)]
+
+
+def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+    """How far below the middle of the list stop words stand, by each explainer; intervals over the stop words."""
+    found = []
+    for method, rows in table.groupby("method", sort=False):
+        name = f"how far below the middle of the list stop words stand, by {method}"
+        places = rows.loc[rows["stop"], "place"].to_numpy(float) - 0.5
+        if not len(places):
+            found.append(Effect(name, np.nan, np.nan, np.nan, "of the list", SMALLEST, 0))
+            continue
+        interval = paired_bootstrap(places[None], seed=seed)
+        found.append(Effect(name, interval.mean, interval.low, interval.high, "of the list", SMALLEST, len(places)))
+    return found
+
+
+def summary(table: pd.DataFrame, top: int = TOP) -> pd.DataFrame:
+    """The words on top: one row per rank, for each explainer the word, its mean score and its count (seen twice)."""
+    columns: dict[str, list[Any]] = {"rank": list(range(1, top + 1))}
+    for method, rows in table[table["count"] >= SEEN].groupby("method", sort=False):
+        best = rows.sort_values(["score", "word"], ascending=[False, True]).head(top)
+        missing = [None] * (top - len(best))
+        columns[str(method)] = [*best["word"], *missing]
+        columns[f"{method}: score"] = [*best["score"].round(4), *missing]
+        columns[f"{method}: count"] = [*best["count"], *missing]
+    return pd.DataFrame(columns)
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """A word cloud by the first explainer (000 Fig. 4), above the places of stop words by all of them."""
+    methods = list(table["method"].unique())
+    first = table[(table["method"] == methods[0]) & (table["count"] >= SEEN)]
+    stops = table[table["stop"]]
+    with house():
+        drawn, (above, below) = apart((3.4, 0.95 + 0.36 * len(methods)))
+        cloud.draw(above, first, "word", "score", "stop")
+        places = {str(method): stops.loc[stops["method"] == method, "place"] for method in methods}
+        distributions.draw(below, places, "place of stop words in the list (0: on top)")
+        below.axvline(0.5, color=INK, linewidth=0.8, linestyle=":")
+        above.set_title(f"by {methods[0]}", loc="left", fontsize=10, pad=18)
+    return drawn
+
+
+def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+    """Whether stop words stand low, by the first explainer."""
+    found = effects(table, seed)
+    answer, sentence = decided(found[0], str(table["method"].iloc[0]))
+    top = ", ".join(summary(table, 8).iloc[:, 1].dropna())
+    return Verdict(
+        6, answer, f"{sentence} On top stand: {top}." if top else sentence, tuple(found),
+        done="Every word of every text was scored, and words were ranked by the mean of their scores. The place of stop"
+        " words was set beside the middle of the list. The words named are those of the highest means among words seen"
+        f" at least {SEEN} times.",
+        means="Where stop words stand low, the explainer prefers words with a meaning of their own, as people would.",
+        does_not_mean="People's liking for an explanation does not make it faithful (question 3). A word's mean also"
+        " depends on the texts it stands in: where scores of a text sum to one, words of short texts stand high.",
+    )  # fmt: skip
+
+
+def decided(effect: Effect, method: str) -> tuple[Any, str]:
+    """Yes if the whole interval is a tenth of the list below the middle, no if it is above that."""
+    if effect.n < 10:
+        return "undecided", f"There are {effect.n} stop words among these words, too few to say where they stand."
+    where = f"at {effect.value + 0.5:.2f} of the list ({effect.low + 0.5:.2f} to {effect.high + 0.5:.2f})"
+    scale = "0 is on top, 1 at the bottom, 0.5 where any word stands"
+    if effect.low > effect.smallest:
+        return "yes", f"By {method}, stop words get low scores: on average they stand {where}; {scale}."
+    if effect.high < effect.smallest:
+        return "no", f"By {method}, stop words get no lower scores than others: they stand {where}; {scale}."
+    return "undecided", f"By {method}, stop words may or may not get lower scores: they stand {where}; {scale}."

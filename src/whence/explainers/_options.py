@@ -1,0 +1,46 @@
+"""Options of explainers: which there are, and how they are written on a command line."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from whence.core.errors import BadConfig
+from whence.explainers import explainer
+
+
+def refuse_options(options: Mapping[str, Mapping[str, Any]], methods: Mapping[str, Callable[..., Any]]) -> None:
+    """Options must be for a method that is asked for, and ones that it has."""
+    for method, given in options.items():
+        if method not in methods:
+            raise BadConfig(f"options came for {method}, which is not among the methods: {', '.join(methods)}")
+        has = options_of(methods[method])
+        for name in given:
+            if name not in has:
+                raise BadConfig(f"{method} has no option {name!r}; it has: {', '.join(has) or 'none'}")
+
+
+def options_of(explain: Callable[..., Any]) -> list[str]:
+    """The options that a method has."""
+    return [name for name, one in inspect.signature(explain).parameters.items() if one.kind == one.KEYWORD_ONLY]
+
+
+def written_options(methods: Sequence[str], written: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The options of each method, from words like `lat.normalize=l1`; refused if a method has no such option."""
+    options: dict[str, dict[str, Any]] = {}
+    for word in written:
+        where, equals, value = word.partition("=")
+        method, dot, name = where.partition(".")
+        if not (equals and dot and value):
+            raise BadConfig(
+                f"an explainer's option is written METHOD.OPTION=VALUE, as in lat.normalize=l1; came {word!r}"
+            )
+        options.setdefault(method, {})[name] = _value(value)
+    refuse_options(options, {method: explainer(method) for method in methods})
+    return options
+
+
+def _value(text: str) -> Any:
+    """A truth value, a whole number, or text."""
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if text.removeprefix("-").isdecimal() else text

@@ -1,0 +1,147 @@
+"""Heads: Eq. 14 by hand, chance on the same texts, and a slow loop over a real model's tokens."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from test_permutation import bench as bench_of
+
+from whence.core.errors import BadConfig
+from whence.data.lexicons import Lexicon
+from whence.experiments import heads
+from whence.experiments._shares import shares
+from whence.explainers.lat import traced
+
+# two heads, two texts: of four tokens (the last one padding) and of three
+FIRST = np.array([[0.5, 0.3, 0.2, 0.0], [0.1, 0.1, 0.8, 0.0]])
+SECOND = np.array([[0.6, 0.2, 0.2], [0.25, 0.25, 0.5]])
+REAL = np.array([True, True, True, False])
+
+
+class Made:
+    """A bench whose heads are known."""
+
+    def __init__(self, texts):
+        self.texts = texts
+
+    def traced_heads(self, row):
+        for number, (words, attention, real) in enumerate(self.texts):
+            yield [number], [words], attention[None], real[None]
+
+    def numbers(self, batch):
+        return batch
+
+
+def made(tmp_path, n=1):
+    (tmp_path / "mine.csv").write_text("word,value\ngood,9\nbad,1\nfilm,5\n")
+    config = heads.Config(model="m", data="d", lexicon=str(tmp_path / "mine.csv"), positive=7, negative=3)
+    texts = [(["good", "film", "bad", "bad"], FIRST, REAL), (["", "Film", "good"], SECOND, np.ones(3, bool))] * n
+    return heads.run(config, Made(texts))
+
+
+def test_shares_by_hand(tmp_path):
+    """v.pos lies in both texts, v.neg in the first alone: its second text is left out, of attention and of chance."""
+    table = made(tmp_path)
+    rows = heads.summary(table).set_index(["tag", "head"])
+    assert rows["share"].to_dict() == pytest.approx({
+        ("both", 1): (0.7 + 0.2) / 2, ("both", 2): (0.9 + 0.5) / 2,
+        ("v.pos", 1): (0.5 + 0.2) / 2, ("v.pos", 2): (0.1 + 0.5) / 2,
+        ("v.neg", 1): 0.2, ("v.neg", 2): 0.8,
+    })  # fmt: skip
+    assert rows["chance"].to_dict() == pytest.approx(
+        {(tag, head): chance for tag, chance in (("both", 0.5), ("v.pos", 1 / 3), ("v.neg", 1 / 3)) for head in (1, 2)}
+    )
+    assert rows["texts"].to_dict() == {(tag, h): 1 if tag == "v.neg" else 2 for tag in heads.TAGS for h in (1, 2)}
+    assert rows["of tokens"]["both", 1] == 3 / 6
+    assert set(table["cuts"]) == {"very positive: mine at least 7, very negative: below 3"}
+
+
+def test_attention_on_specials_counts_for_neither_side():
+    tags, real = ["", "positive", ""], np.array([False, True, True])
+    (row, _) = (one for one in shares(np.array([[0.8, 0.1, 0.1]]), real, tags))
+    assert (row["on"], row["all"], row["even"]) == pytest.approx((0.1, 0.2, 0.1))
+    assert (row["tagged"], row["tokens"]) == (1, 2)
+
+
+def test_even_heads_are_at_chance_and_p_is_corrected(tmp_path):
+    """By hand: Holm multiplies the smallest p by the number of cells, the next by one less, and never lets one fall."""
+    rng = np.random.default_rng(0)
+    texts = []
+    for _ in range(60):
+        n = int(rng.integers(4, 12))
+        words = ["good", "bad", *["film"] * (n - 2)]
+        noisy = rng.dirichlet(np.ones(n))
+        texts.append((words, np.stack([np.full(n, 1 / n), noisy, np.array([0.6, *[0.4 / (n - 1)] * (n - 1)])]),
+                      np.ones(n, bool)))  # fmt: skip
+    (tmp_path / "mine.csv").write_text("word,value\ngood,9\nbad,1\n")
+    config = heads.Config(model="m", data="d", lexicon=str(tmp_path / "mine.csv"), positive=7, negative=3)
+    table = heads.run(config, Made(texts))
+    rows = heads.summary(table)
+    even = rows[rows["head"] == 1]
+    assert even["share"].tolist() == pytest.approx(even["chance"].tolist())
+    assert (even["p_holm"] == 1).all()
+    sharp = rows[(rows["head"] == 3) & (rows["tag"] == "v.pos")].iloc[0]
+    assert sharp["share"] == pytest.approx(0.6)
+    assert sharp["p_holm"] < 1e-6
+    order, highest = rows["p"].sort_values(), 0.0
+    for place, (number, p) in enumerate(order.items()):
+        highest = max(highest, min(1.0, p * (len(rows) - place)))
+        assert rows["p_holm"][number] == pytest.approx(highest)
+    noisy = rows[(rows["head"] == 2) & (rows["tag"] == "both")].iloc[0]
+    assert noisy["low"] < noisy["share"] < noisy["high"]
+    each = table[(table["head"] == 2) & (table["tag"] == "both")]
+    spread = (each["on"] - each["even"]).std() / np.sqrt(60)  # every text has attention one: a mean of differences
+    assert noisy["p"] == pytest.approx(2 * norm.sf(abs(noisy["share"] - noisy["chance"]) / spread), abs=0.05)
+
+
+@pytest.mark.parametrize(("lift", "answer"), [(0.2, "yes"), (0.0, "no"), (0.02, "undecided")])
+def test_the_verdict(lift, answer):
+    rng, rows = np.random.default_rng(1), []
+    for example in range(80):
+        for head in (1, 2):
+            for tag in heads.TAGS:
+                on = 0.1 + lift + rng.normal(0, 0.03)
+                rows.append({"example": example, "head": head, "tag": tag, "on": on, "all": 1.0, "even": 0.1,
+                             "tagged": 1, "tokens": 10, "cuts": "mine"})  # fmt: skip
+    table = heads.COLUMNS.table(rows)
+    found = heads.verdict(table)
+    assert (found.question, found.answer) == (6, answer)
+    assert "0.100 would by chance" in found.sentence
+    assert heads.figure(table).axes
+    few = heads.verdict(table[table["example"] < 10])
+    assert (few.answer, "10 examples, too few" in few.sentence) == ("undecided", True)
+
+
+def test_a_real_model_beside_a_slow_loop():
+    """Eq. 14 as it is written: text by text, token by token."""
+    some = bench_of("bert", n=30, batch_size=7)
+    table = heads.run(heads.Config(model="m", data="d", lexicon="vader"), some)
+    rows = heads.summary(table).set_index(["tag", "head"])
+    on, whole = np.zeros(2), np.zeros(2)
+    vader = heads.load_lexicon("vader")
+    for example in some.examples:
+        batch = some.subject.encode([example])
+        attention = traced(some.subject, batch).heads[0].numpy()  # [head token]
+        words = some.subject.encoder.spelled(batch, [example])[0]
+        values = [vader.find(word)[0] if word else 0.0 for word in words]
+        there = [value >= 1.5 or value < -1.5 for value in values]
+        if any(there):
+            for place, word in enumerate(words):
+                whole += attention[:, place] * bool(word)
+                on += attention[:, place] * there[place]
+    for head in (1, 2):
+        assert rows.loc[("both", head), "share"] == pytest.approx(on[head - 1] / whole[head - 1], abs=1e-5)
+
+
+def test_limits_that_are_missing_or_crossed(tmp_path):
+    mine = Lexicon("mine", {"good": 9.0}, "value")
+    for options in ({}, {"positive": 3.0}, {"positive": 1.0, "negative": 5.0}):
+        with pytest.raises(BadConfig, match="from which value on are words of mine very positive"):
+            heads.cut_offs(heads.Config(model="m", data="d", **options), mine)
+    assert heads.cut_offs(heads.Config(model="m", data="d", positive=5), heads.load_lexicon("vader")) == (-1.5, 5)
+
+
+def test_texts_without_such_words_say_so(tmp_path):
+    (tmp_path / "mine.csv").write_text("word,value\ngood,9\n")
+    config = heads.Config(model="m", data="d", lexicon=str(tmp_path / "mine.csv"), positive=7, negative=3)
+    with pytest.raises(BadConfig, match="none of the texts holds a word that is very positive: mine at least 7"):
+        heads.run(config, Made([(["a", "film"], SECOND[:, :2], np.ones(2, bool))]))

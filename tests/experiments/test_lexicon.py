@@ -1,0 +1,175 @@
+"""Lexicon: a planted U is found, a line and a bend are not called U, and draws of sentences are worked one by one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_permutation import bench as bench_of
+
+from whence.experiments import lexicon
+from whence.experiments._scoring import Occurrences
+from whence.experiments._valence import curvatures, fits, rated, words_of
+from whence.measures.regression import quadratic
+
+WORDS = [f"w{'x' * (number % 7)}{number}" for number in range(150)]
+VALENCE = dict(zip(WORDS, np.random.default_rng(1).uniform(1, 9, 150), strict=True))
+
+
+def u(value):
+    return 0.05 * abs(value - 5)
+
+
+def none(value):
+    return 0.1
+
+
+def table(trained, untrained=none, noise=0.02, examples=300, seed=0):
+    """Texts of eight words each; scores by functions of valence, with noise."""
+    rng, n = np.random.default_rng(seed), 8 * examples
+    words = pd.Series([WORDS[place] for _ in range(examples) for place in rng.permutation(150)[:8]])
+    values, example = words.map(VALENCE), np.repeat(np.arange(examples), 8)
+    scores = {("trained", "lat"): values.map(trained) + rng.normal(0, noise, n), ("trained", "random"): rng.random(n),
+              ("untrained", "lat"): values.map(untrained) + rng.normal(0, noise, n)}  # fmt: skip
+    rows = [
+        pd.DataFrame({"state": state, "method": method, "example": example, "word": words, "n": 1, "score": score,
+                      "valence": values, "matched": "exact", "scale": "v"})
+        for (state, method), score in scores.items()
+    ]  # fmt: skip
+    return pd.concat(rows).sort_values("example", kind="stable", ignore_index=True)
+
+
+@pytest.mark.parametrize(
+    ("trained", "untrained", "answer", "said"),
+    [
+        (u, none, "yes", "more than by chance or without training"),
+        (u, u, "no", "hardly more so than by the same model untrained"),
+        (lambda value: 0.05 * value, none, "no", "hardly higher scores than neutral"),
+        (none, none, "undecided", "may or may not bend with valence"),
+        (lambda value: -0.3 * np.log(value), none, "no", "do not fall and rise again: two lines"),
+        (lambda value: -u(value), none, "no", "hardly higher scores"),
+    ],
+)
+def test_a_planted_curve_is_judged(trained, untrained, answer, said):
+    made = table(trained, untrained)
+    verdict = lexicon.verdict(made)
+    assert (verdict.question, verdict.answer) == (6, answer)
+    assert said in verdict.sentence
+    assert f"{150} words" in verdict.sentence
+    assert lexicon.figure(made).axes
+
+
+def test_a_u_of_word_lengths_is_not_one_of_valence():
+    """Words of strong valence that are longer: with length held fixed there is no U."""
+    made = table(none)
+    rng = np.random.default_rng(2)
+    longer = {word: "x" * int(abs(VALENCE[word] - 5) * 4 + rng.integers(0, 3)) + word for word in WORDS}
+    made["word"] = made["word"].map(longer)
+    made.loc[(made["method"] == "lat") & (made["state"] == "trained"), "score"] = made["word"].str.len() * 0.01
+    made["score"] += np.random.default_rng(3).normal(0, 0.01, len(made))
+    verdict = lexicon.verdict(made)
+    assert verdict.answer == "undecided"
+    assert "no U is left where frequency and length of the words are held fixed" in verdict.sentence
+
+
+def test_words_are_means_over_their_occurrences():
+    rows = {"state": ["trained"] * 3, "method": ["lat"] * 3, "example": [0, 1, 1], "word": ["good", "good", "the"],
+            "n": [2, 1, 1], "score": [0.6, 0.6, 0.1], "valence": [7.0, 7.0, np.nan],
+            "matched": ["lemma", "lemma", "none"], "scale": ["v"] * 3}  # fmt: skip
+    made = lexicon.COLUMNS.table(rows)
+    good = words_of(made).set_index("word").loc["good"]
+    assert (good["score"], good["count"], good["texts"], good["length"]) == (pytest.approx(0.4), 3, 2, 4)
+    assert lexicon.matches(made) == {"exact": 0, "lemma": 1, "none": 1}
+    verdict = lexicon.verdict(made)
+    assert verdict.answer == "undecided"
+    assert "1 words with a value in the lexicon are too few" in verdict.sentence
+    assert "of 1 another form does, 1 were not found" in verdict.done
+    assert lexicon.summary(made)["shape"].tolist() == ["too few words"] * 2
+    assert lexicon.figure(made).axes
+
+
+def test_drawn_sentences_beside_a_slow_loop():
+    made = table(u, examples=60)
+    found = curvatures(made, seed=3, draws=5)
+    often = np.random.default_rng(3).multinomial(60, np.full(60, 1 / 60), 5)
+    mine = made[(made["method"] == "lat") & (made["state"] == "trained")]
+    spread = rated(made)["trained", "lat"]["score"].std(ddof=0)
+    for draw, times in enumerate(often):
+        again = mine.loc[mine.index.repeat(mine["example"].map(dict(enumerate(times))))]
+        means = again.groupby("word").agg(score=("score", "mean"), valence=("valence", "first"))
+        fit = quadratic(means["score"].to_numpy(), means["valence"].to_numpy())
+        assert found["trained", "lat"][draw] == pytest.approx(fit.b2.value / np.sqrt(fit.n) / spread)
+
+
+def test_the_interval_over_sentences_is_as_wide_as_other_sentences_make_it():
+    """Tables drawn anew, the words' true scores being the same: b2 scatters as the bootstrap says."""
+    others = [fits(rated(table(u, seed=seed, noise=0.2))["trained", "lat"], False)["b2"] for seed in range(25)]
+    rows = lexicon.summary(table(u, seed=99, noise=0.2)).query("state == 'trained' and method == 'lat'").iloc[0]
+    width = (rows["b2_high_sentences"] - rows["b2_low_sentences"]) / (2 * 1.96)
+    assert width == pytest.approx(np.std(others), rel=0.4)
+
+
+def test_the_summary_has_every_regression():
+    rows = lexicon.summary(table(u))
+    assert len(rows) == 6
+    first = rows.iloc[0]
+    assert (first["state"], first["method"], first["controls"], first["n"]) == ("trained", "lat", False, 150)
+    assert first["shape"] == "U"
+    assert first["b2_low_sentences"] < first["b2"] < first["b2_high_sentences"]
+    assert first["left"] < 0 < first["right"]
+
+
+@dataclass
+class Made:
+    """A bench that scores words as it is told."""
+
+    texts: list[str]
+    learned: bool = True
+
+    def occurrences(self, methods, options=()):
+        for number, text in enumerate(self.texts):
+            for method in methods:
+                for word in dict.fromkeys(text.split()):
+                    n = text.split().count(word)
+                    yield Occurrences(number, method, word, n, n * (float(len(word)) if self.learned else 1.0))
+
+    def untrained(self):
+        return Made(self.texts, learned=False)
+
+
+def test_the_table_has_words_seen_often_enough_with_their_valence(tmp_path):
+    (tmp_path / "mine.csv").write_text("word,value\ngood,2\nfilm,0\n")
+    config = lexicon.Config(model="m", data="d", method=("lat", "random"), lexicon=str(tmp_path / "mine.csv"))
+    made = lexicon.run(config, Made(["good films good", "a good dull film", "a films"]))
+    assert set(made["word"]) == {"good", "films", "a"}
+    assert made.groupby("state", sort=False)["method"].unique().map(list).to_dict() == {
+        "trained": ["lat", "random"], "untrained": ["lat"]}  # fmt: skip
+    rows = made[(made["state"] == "trained") & (made["method"] == "lat")].set_index(["example", "word"])
+    assert rows.loc[(0, "good"), ["n", "score", "valence", "matched"]].tolist() == [2, 8.0, 2.0, "exact"]
+    assert rows.loc[(2, "films"), ["valence", "matched"]].tolist() == [0.0, "lemma"]
+    assert rows.loc[(1, "a"), "matched"] == "none"
+    exact = config.model_copy(update={"matching": "exact", "untrained": False, "at_least": 1})
+    other = lexicon.run(exact, Made(["good films"])).set_index("word")
+    assert (other.loc["films", "matched"].tolist(), set(other["state"])) == (["none"] * 2, {"trained"})
+    assert other["scale"].iloc[0] == "value (mine)"
+
+
+def test_a_lexicon_is_known_by_its_contents(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("word,value\ngood,2\n")
+    config = lexicon.Config(model="m", data="d", lexicon=str(path))
+    before = config.identity()
+    path.write_text("word,value\ngood,3\n")
+    assert config.identity() != before
+    (tmp_path / "other.csv").write_text("word,value\ngood,3\n")
+    assert config.identity() == lexicon.Config(model="m", data="d", lexicon=str(tmp_path / "other.csv")).identity()
+
+
+def test_a_real_model_goes_through():
+    some = bench_of("bert", n=40)
+    made = lexicon.run(lexicon.Config(model="m", data="d", method=("lat", "gradient_squared", "random")), some)
+    assert set(made["state"]) == {"trained", "untrained"}
+    scores = made[made["matched"] != "none"].groupby(["state", "method"])["score"].sum()
+    assert scores["trained", "lat"] != pytest.approx(scores["untrained", "lat"])
+    assert lexicon.verdict(made).answer in ("yes", "no", "undecided")
+    assert isinstance(lexicon.summary(made), pd.DataFrame)
