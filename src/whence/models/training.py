@@ -53,7 +53,7 @@ class Training(BaseModel):
     mode: Annotated[Mode | None, usually("corrected, of pooled and pooled_series", "paper|author-code|corrected")] = (
         Field(
             None,
-            description="whose options hold where nothing is said: the paper's, its authors' code's, corrected (pooled)",
+            description="whose options hold where nothing is said: the paper's, its authors' code's, or corrected ones",
         )
     )
     data: str = Field("reviews", description="corpus with splits train and dev: a name or a table with a split column")
