@@ -133,6 +133,17 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     return found
 
 
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: each head's share, and chance (000 Fig. 6)."""
+    names = {"both": "both", "v.pos": "very positive", "v.neg": "very negative"}
+    found, rows = {}, summary(table)
+    for row in rows.to_dict("records"):
+        found[f"head {row['head']}, {names[row['tag']]}"] = Interval(row["share"], row["low"], row["high"])
+    for tag, of_tag in rows.groupby("tag"):
+        found[f"chance, {names[str(tag)]}"] = Interval(float(of_tag["chance"].mean()), np.nan, np.nan)
+    return found
+
+
 def figure(table: pd.DataFrame) -> Figure:
     """A heatmap of shares, heads from left to right, beside chance (000 Fig. 6)."""
     rows = summary(table)

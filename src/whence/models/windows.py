@@ -45,7 +45,7 @@ class WindowEncoder(Encoder):
         lengths, n_window, n_token = [len(windows) for windows in narratives], gold.shape[1], rows.special.shape[1]
         place = torch.tensor([n_window * i + w for i, length in enumerate(lengths) for w in range(length)])
 
-        def lay(tensor: Shaped[Tensor, "row *rest"], padding: int) -> Shaped[Tensor, "batch window *rest"]:
+        def lay(tensor: Shaped[Tensor, " row *rest"], padding: int) -> Shaped[Tensor, "batch window *rest"]:
             laid = tensor.new_full((n_window * len(lengths), *tensor.shape[1:]), padding)
             return laid.index_copy(0, place, tensor).unflatten(0, (len(lengths), n_window))
 
