@@ -25,6 +25,8 @@ from whence.experiments._erasing import Erase, Erasing
 from whence.experiments._marks import Marks
 from whence.experiments._places import Place
 from whence.experiments._scoring import Occurrences, before_training, occurrences, traced_heads
+from whence.explainers._finding import found
+from whence.explainers._options import written_options
 from whence.measures.bleu import COUNTS, bleu_counts, sentence_bleu
 from whence.models.batch import Batch
 from whence.models.generating import translate
@@ -178,6 +180,16 @@ class Bench:
     def erasing(self, batch: Batch, erase: Erase = "attention", sites: Sequence[str] = ("*",)) -> Erasing:
         """The batch with inputs that can be taken away."""
         return Erasing(self.subject, batch, erase, sites)
+
+    def found(self, methods: Sequence[str], options: Sequence[str] = ()) -> dict[str, Float[ndarray, " example"]]:
+        """How well each method finds the marked words of every example: average precision."""
+        chosen = written_options(methods, options)
+        if "random" in methods:
+            chosen["random"] = {"seed": self.seed, **chosen.get("random", {})}
+        return {
+            method: found(self.subject, self.examples, method, batch_size=self.batch_size, **chosen.get(method, {}))
+            for method in methods
+        }
 
     def occurrences(self, methods: Sequence[str], options: Sequence[str] = ()) -> Iterator[Occurrences]:
         """Every word of the examples, scored by each method for the class that the model predicts."""

@@ -1,0 +1,128 @@
+"""Do scores find the words that are marked as deciding?
+
+Rationales are marks that people made, or, in corpora that were made, the words that truly decide. Each word of a text
+is scored by an explainer, and the words are taken from the highest score down: the average precision is the area under
+precision over recall, 1 if all marked words come first, about their share of the words if the order is chance. Of a
+narrative it is the mean over its windows, within which scores are normalized (paper 000, §5.2 and §3).
+
+The smallest effect of interest is a twentieth more than random scores give. Examples without a marked word say nothing
+and are left out; signed scores count by size.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from whence.experiments._config import Scoring
+from whence.figures.intervals import intervals
+from whence.measures.bootstrap import Interval, paired_bootstrap
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+
+CAPTION = "Average precision with which each explainer finds the marked words; 1: they all come first."
+NEEDS_ANSWERS, NEEDS_CLASSES = False, False
+SMALLEST = 0.05  # of average precision
+
+
+class Config(Scoring):
+    """Set the scores of words beside marks that say which words decide."""
+
+    retrain: int = Field(0, ge=0, description="look at models trained from so many seeds (0: the model as it is)")
+
+
+COLUMNS = Columns(
+    what="one row per example that has marked words, explainer and seed",
+    example=Column(int, "number of the example in its split"),
+    seed=Column(int, "seed of the training, -1 for a model that came trained"),
+    method=Column(str, "the explainer"),
+    precision=Column(float, "average precision of the marked words, in the order of their scores"),
+    marked=Column(float, "share of the words that are marked"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: how well each explainer finds the marked words of each example."""
+    rows: list[dict[str, Any]] = []
+    for seed, trained in bench.from_seeds(config.retrain):
+        for method, precisions in trained.found(config.method, config.options).items():
+            for number, example, precision in zip(trained.chosen, trained.examples, precisions, strict=True):
+                share = float(np.mean(example.rationale or (False,)))
+                rows.append({"example": number, "seed": seed, "method": method, "precision": precision,
+                             "marked": share})  # fmt: skip
+    return COLUMNS.table([row for row in rows if np.isfinite(row["precision"])])
+
+
+def found_by(table: pd.DataFrame, method: str, less: str | None = None) -> Interval:
+    """The mean precision of a method, or how far it is above that of another, with an interval over examples and
+    seeds.
+    """
+    by_seed = table.pivot(index=["seed", "example"], columns="method", values="precision").dropna()
+    values = by_seed[method] - (by_seed[less] if less else 0.0)
+    return paired_bootstrap(values.to_numpy(float).reshape(table["seed"].nunique(), -1))
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for."""
+    return {f"average precision of {method}": found_by(table, str(method)) for method in table["method"].unique()}
+
+
+def effects(table: pd.DataFrame) -> list[Effect]:
+    """The precision of each explainer, the first one's gain over random scores before it, where they are there."""
+    n, seeds = table["example"].nunique(), table["seed"].nunique()
+    first = str(table["method"].iloc[0]) if len(table) else ""
+    found = [] if first == "random" or "random" not in set(table["method"]) else [
+        _effect(f"{first}, above random scores", found_by(table, first, "random"), n, seeds)]  # fmt: skip
+    return found + [_effect(str(m), found_by(table, str(m)), n, seeds) for m in table["method"].unique()]
+
+
+def _effect(name: str, found: Interval, n: int, seeds: int) -> Effect:
+    return Effect(name, found.mean, found.low, found.high, "of average precision (0 to 1)", SMALLEST, n, seeds)
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """The precision of each explainer with its interval."""
+    each = [_effect(str(m), found_by(table, str(m)), 0, 0) for m in table["method"].unique()]
+    return intervals(each, x_label="average precision")
+
+
+def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+    """Whether the first explainer finds the marked words better than random scores do."""
+    found, method = effects(table), str(table["method"].iloc[0])
+    answer, sentence = decided(found[0], method, float(table["marked"].mean()))
+    return Verdict(
+        6, answer, sentence, tuple(found),
+        done="The words of each text were put in the order of their scores, and it was measured how early the words"
+        " come that are marked as deciding.",
+        means="Where marked words come early, the scores agree with whoever made the marks.",
+        does_not_mean="Marks say what people find deciding, or what made the label; the model may have gone by other"
+        " words (question 3).",
+    )  # fmt: skip
+
+
+def decided(effect: Effect, method: str, marked: float) -> tuple[Any, str]:
+    """Yes if the whole interval of the gain is above the smallest effect of interest, no if it is below."""
+    if effect.too_few:
+        return "undecided", effect.too_few
+    if not effect.name.endswith("random scores"):
+        return (
+            "undecided",
+            f"By {method} the marked words were ranked, but not beside random scores: ask for random too.",
+        )
+    much = f"{effect.value:.2f} ({effect.low:.2f} to {effect.high:.2f}); {100 * marked:.0f} % of the words are marked"
+    if effect.low > effect.smallest:
+        return "yes", f"By {method}, marked words come earlier than by chance: average precision is higher by {much}."
+    if effect.high < effect.smallest:
+        return (
+            "no",
+            f"By {method}, marked words come hardly earlier than by chance: average precision differs by {much}.",
+        )
+    return (
+        "undecided",
+        f"By {method}, marked words may come earlier than by chance: average precision differs by {much}.",
+    )

@@ -1,0 +1,69 @@
+"""Rationales: precision by hand, and an explainer that knows beside one that does not."""
+
+import numpy as np
+import pytest
+
+import saved_models
+from whence.core.errors import BadData
+from whence.data.embedded import reviews
+from whence.data.examples import Example
+from whence.experiments import rationales
+from whence.experiments._bench import Bench
+from whence.measures.ranking import average_precision
+from whence.models.subject import load
+
+
+def table(*values, methods=("lat", "random")):
+    """Precisions [method] of each example, of one seed."""
+    return rationales.COLUMNS.table([
+        {"example": number, "seed": -1, "method": method, "precision": value, "marked": 0.25}
+        for method, of_method in zip(methods, zip(*values, strict=True), strict=True)
+        for number, value in enumerate(of_method)
+    ])  # fmt: skip
+
+
+def test_the_first_explainer_beside_random_scores_by_hand():
+    first, *_ = rationales.effects(table((0.9, 0.3), (0.7, 0.5)))
+    assert first.name == "lat, above random scores"
+    assert first.value == pytest.approx(0.4)
+    assert rationales.quantities(table((0.9, 0.3), (0.7, 0.5)))["average precision of lat"].mean == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("lat", "answer"), [(0.9, "yes"), (0.26, "no"), (0.31, "undecided")], ids=["finds", "does not", "perhaps"]
+)
+def test_what_is_said(lat, answer):
+    rng = np.random.default_rng(0)
+    rows = [(lat + noise, 0.25) for noise in rng.normal(0, 0.05, 40)]
+    found = rationales.verdict(table(*rows))
+    assert (found.answer, found.question) == (answer, 6)
+    assert "25 % of the words are marked" in found.sentence
+
+
+def test_too_few_and_without_random_nothing_is_decided():
+    assert rationales.verdict(table((0.9, 0.1))).answer == "undecided"
+    alone = rationales.verdict(table(*[(0.9,)] * 30, methods=("lat",)))
+    assert alone.answer == "undecided"
+    assert "ask for random too" in alone.sentence
+
+
+def test_a_trained_model_by_a_slow_loop():
+    subject = load(saved_models.bert())
+    examples = reviews.load(sizes={"train": 8})["train"]
+    bench = Bench(subject, examples, range(8), quiet=True, name="rationales")
+    made = rationales.run(rationales.Config(model="m", data="d", method=("leave_one_out", "random")), bench)
+    assert made["method"].value_counts().to_dict() == {"leave_one_out": 8, "random": 8}
+    row = made[(made["method"] == "leave_one_out") & (made["example"] == 3)].iloc[0]
+    from whence.explaining import explain_text
+
+    example = examples[3]
+    found = explain_text(subject, example.text, methods=("leave_one_out",)).attributions[0].words(0)
+    assert row["precision"] == pytest.approx(average_precision(np.abs(found), np.array(example.rationale)))
+    assert row["marked"] == pytest.approx(np.mean(example.rationale))
+    assert rationales.figure(made).axes
+
+
+def test_examples_without_marks_get_a_sentence():
+    bench = Bench(load(saved_models.bert()), [Example("the plot is dull")], [0], quiet=True, name="rationales")
+    with pytest.raises(BadData, match="some examples do not say"):
+        rationales.run(rationales.Config(model="m", data="d"), bench)
