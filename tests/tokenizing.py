@@ -50,5 +50,5 @@ def reader(name: str) -> Subject:
 
 
 def is_reader(family: zoo.Family) -> bool:
-    """Whether the family reads texts."""
-    return family.name not in ("vit", "deit", "beit", "whisper")
+    """Whether the family reads texts and answers with classes."""
+    return family.name not in ("vit", "deit", "beit", "whisper", "pooled-series")

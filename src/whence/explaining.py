@@ -49,8 +49,9 @@ class Explanation:
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {
-            "prediction": self.prediction, "probability": self.probability, "where": self.where, "tokens": self.tokens,
-            "scores": self.scores, "how": {one.method: one.how for one in self.attributions}, "notes": list(self.notes),
+            "prediction": self.prediction, "probability": None if self.valued else self.probability,
+            "where": self.where, "tokens": self.tokens, "scores": self.scores,
+            "how": {one.method: one.how for one in self.attributions}, "notes": list(self.notes),
         }  # fmt: skip
 
     def to_json(self) -> str:

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from whence.explainers import explainer
+from whence.explainers._finding import found
 from whence.measures.bootstrap import paired_bootstrap
 from whence.models.marking import accuracy
 from whence.models.targets import predicted
@@ -47,3 +48,9 @@ def test_the_random_explainer_does_not(story_reader, stories, chance):
     interval = binomtest(int(hits.sum()), len(hits)).proportion_ci(0.95)
     print(f"random {hits.mean():.3f} [{interval.low:.3f}, {interval.high:.3f}], chance {chance:.3f}")
     assert interval.low <= chance <= interval.high
+
+
+def test_a_text_that_comes_whole_is_ranked_as_a_whole(story_reader, stories):
+    reached, by_chance = (found(story_reader, stories["test"], method) for method in ("raw_attention", "random"))
+    difference = paired_bootstrap((reached - by_chance)[None])
+    assert difference.low > 0.2

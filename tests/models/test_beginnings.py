@@ -9,7 +9,7 @@ from torch.testing import assert_close
 import saved_models
 from whence.core.attending import sites
 from whence.core.errors import BadConfig, BadData, CannotLoad
-from whence.data.embedded import entailment, numerals, reviews, stories
+from whence.data.embedded import entailment, narratives, numerals, reviews, stories
 from whence.models.beginnings import untrained
 from whence.models.subject import load
 from whence.models.training import PRESETS, Training
@@ -18,15 +18,16 @@ from whence.models.workshop import drawn, train
 
 SIZES = {"sizes": {"train": 60, "dev": 12, "test": 12}}
 TINY = {"embedding_size": 8, "hidden_size": 8, "epochs": 1, "learning_rate": 1e-2}
-CORPORA = {"reviews": reviews, "stories": stories, "entailment": entailment, "numerals": numerals}
+CORPORA = {"reviews": reviews, "stories": stories, "entailment": entailment, "numerals": numerals,
+           "narratives": narratives}  # fmt: skip
 FITTING = {
     "additive": "reviews", "conditional": "entailment", "hierarchical": "reviews", "recurrent": "numerals",
-    "transformer": "numerals", "pooled": "reviews",
+    "transformer": "numerals", "pooled": "reviews", "pooled_series": "narratives",
 }  # fmt: skip
 
 
 def corpus(name):
-    return CORPORA[name].load(**SIZES)
+    return CORPORA[name].load(**(SIZES if name != "narratives" else {"sizes": {"train": 9, "dev": 3, "test": 3}}))
 
 
 @pytest.mark.parametrize(("model", "data"), [*FITTING.items(), ("transformer", "reviews"), ("additive", "stories")])
@@ -34,7 +35,8 @@ def test_every_model_is_trained_saved_and_loaded(model, data, tmp_path):
     training = Training(model=model, data=data, **TINY)
     subject = train(training, tmp_path / "m", corpus=corpus(data), quiet=True)
     again, batch = load(tmp_path / "m"), subject.encode(corpus(data)["test"])
-    assert again.task.name == subject.task.name == ("seq2seq" if data == "numerals" else "sequence-classification")
+    task = {"numerals": "seq2seq", "narratives": "series"}.get(data, "sequence-classification")
+    assert again.task.name == subject.task.name == task
     assert list(again.sites) == list(sites(subject.model))
     assert_close(again.predict(batch), subject.predict(batch))
 

@@ -43,13 +43,13 @@ def command(arguments: list[str]) -> int:
     if subject.task.valued:
         found = agreement(subject, corpus[split], override=override)
         outcome |= {"concordance": round(float(found.mean()), 4), "sd_over_examples": round(float(found.std()), 4)}
-        said = f"concordance {found.mean():.3f} (SD over narratives {found.std():.3f})"
+        reached = f"concordance {found.mean():.3f} (SD over narratives {found.std():.3f})"
     else:
         share = accuracy(subject, corpus[split], override=override)
         outcome["accuracy"] = round(share, 4)
-        said = f"{100 * share:.1f} % right"
+        reached = f"{100 * share:.1f} % right"
     if options.output.json:
         print(json.dumps(outcome, ensure_ascii=False))
     else:
-        print(f"Trained in {options.out}: {said} on {split} ({len(corpus[split])} examples).")
+        print(f"Trained in {options.out}: {reached} on {split} ({len(corpus[split])} examples).")
     return 0

@@ -23,10 +23,8 @@ def concordance(true: Float[ndarray, " window"], predicted: Float[ndarray, " win
     return float(2 * covariance / apart) if apart > 0 else 1.0  # they differ by less than can be squared
 
 
-def concordances(
-    true: Sequence[Float[ndarray, " window"]], predicted: Sequence[Float[ndarray, " window"]]
-) -> Float[ndarray, " example"]:
-    """The concordance of each series; their mean is the score of a model (paper 000, Table 1)."""
+def concordances(true: Sequence[ndarray], predicted: Sequence[ndarray]) -> Float[ndarray, " example"]:
+    """The concordance of each series [window]; their mean is the score of a model (paper 000, Table 1)."""
     pairs = zip(true, predicted, strict=True)
     return np.array([concordance(np.asarray(t, float), np.asarray(p, float)) for t, p in pairs])
 

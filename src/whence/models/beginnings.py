@@ -24,7 +24,7 @@ from whence.models.vocabulary import piece_tokenizer, word_tokenizer
 def untrained(training: Training, corpus: Corpus) -> Subject:
     """The model before its first epoch: a reference model, or a saved one with a new head for the corpus's labels."""
     examples, task = learnable(corpus, "train"), task_of(corpus)
-    if training.mode is not None and training.model != "pooled":
+    if training.mode is not None and training.model not in ("pooled", "pooled_series"):
         raise BadConfig(f"a mode is a reading of paper 000's model, pooled; {training.model} has none. Leave mode out")
     with torch.random.fork_rng():
         torch.manual_seed(stream(training.seed, "beginning").initial_seed())

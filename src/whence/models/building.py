@@ -60,13 +60,18 @@ def _pooled(training: Training, tokenizer: Any, corpus: Corpus, task: str, width
     if task == "series":
         config = pooled_series.PooledSeriesConfig(**shape, lstm_size=training.hidden_size)
         return pooled_series.PooledForTimeSeries(config)
+    if training.model == "pooled_series":
+        raise BadConfig(
+            f"pooled_series answers with a value for each window of a narrative; {corpus.name} has no windows with"
+            " values. For labels train pooled"
+        )
     _refuse_targets(training, corpus, task)
     return pooled.PooledForSequenceClassification(pooled.PooledConfig(**shape, loss=training.loss))
 
 
 def frozen(training: Training) -> bool:
     """Whether the word vectors were given and stay as they are."""
-    return training.model == "pooled" and training.freeze and training.vectors is not None
+    return training.model in ("pooled", "pooled_series") and training.freeze and training.vectors is not None
 
 
 def _recurrent(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
@@ -89,6 +94,8 @@ def _transformer(training: Training, tokenizer: Any, corpus: Corpus, task: str, 
         raise BadConfig(
             "the transformer's word vectors are as wide as its layers and begin at random; leave vectors out"
         )
+    if task == "series":
+        _refuse_targets(training, corpus, task)
     if task == "seq2seq":
         config = transformer.TransformerConfig(**shape, **_translating(tokenizer, corpus))
         return transformer.TransformerForConditionalGeneration(config)
@@ -105,7 +112,7 @@ def _refuse_targets(training: Training, corpus: Corpus, task: str) -> None:
     if task != "sequence-classification":
         raise BadConfig(
             f"{training.model} answers with one label for a text; {corpus.name} has none. For texts as answers train"
-            " recurrent or transformer"
+            " recurrent or transformer, for values of windows pooled_series"
         )
 
 
@@ -124,5 +131,6 @@ BUILD: dict[str, Build] = {
     "hierarchical": _hierarchical,
     "recurrent": _recurrent,
     "pooled": _pooled,
+    "pooled_series": _pooled,
     "transformer": _transformer,
 }

@@ -140,8 +140,8 @@ def _epoch(
 
 
 def loss_of(subject: Subject, batch: Batch) -> Float[Tensor, ""]:
-    """Mean cross-entropy of the right answers; a translator and a model of series reckon it themselves, of their labels,
-    and so does a model that says yes or no to each class.
+    """Mean cross-entropy of the right answers; a translator and a model of series reckon it themselves, of their
+    labels, and so does a model that says yes or no to each class.
     """
     if "labels" in batch.inputs:
         return subject.model(**batch.inputs).loss

@@ -52,9 +52,9 @@ def agreement(
 
 def values(
     subject: Subject, examples: Sequence[Example], batch_size: int = 32, override: Rules | None = None
-) -> list[Float[ndarray, " window"]]:
-    """The value that a model of series predicts for each window of each narrative."""
-    found: dict[int, Float[ndarray, " window"]] = {}
+) -> list[ndarray]:
+    """The value that a model of series predicts for each window of each narrative: [window] for each."""
+    found: dict[int, ndarray] = {}
     with attending(subject.model, override=override, watch=None):
         for batch in subject.batches(examples, batch_size):
             predicted = subject.predict(batch)[..., 0].cpu().numpy()  # [batch window]

@@ -22,8 +22,18 @@ class; `sst:fine` takes the label 0 to 4 at the root of each published tree, whi
 from typing import Any, Literal
 
 Mode = Literal["paper", "author-code", "corrected"]
+OF_CLASSES = (
+    "loss",
+    "dropout_epochs",
+)  # of the classifier alone: a series has its squared error, and dropout throughout
 MODES: dict[str, dict[str, Any]] = {
     "paper": {"positions": "sinusoidal", "norm": "post", "loss": "cross_entropy", "dropout_epochs": 0},
     "author-code": {"positions": "none", "norm": "query", "loss": "binary", "dropout_epochs": 1},
     "corrected": {"positions": "none", "norm": "pre", "loss": "cross_entropy", "dropout_epochs": 0},
 }
+
+
+def options_of(mode: str, model: str) -> dict[str, Any]:
+    """What a mode says of a model: the classifier, or its form for series (`pooled_series`)."""
+    options = MODES.get(mode, {})
+    return {name: value for name, value in options.items() if model != "pooled_series" or name not in OF_CLASSES}

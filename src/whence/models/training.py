@@ -14,12 +14,15 @@ from whence.data.columns import Columns
 from whence.data.examples import Corpus
 from whence.data.shelf import sha256
 from whence.models.fitting import Recipe
-from whence.models.modes import MODES, Mode
+from whence.models.modes import Mode, options_of
 from whence.options import usually
 
 OF_ONE_RUN = ("seed", "altered", "altered_sites")  # trainings that differ in these alone are set beside one another
 LATER = ("mode", "positions", "norm", "loss", "head_size", "inner_size", "freeze", "dropout_epochs")
 FINE_TUNED = "fine-tuned"
+POOLED = {"mode": "corrected", "hidden_size": 300, "layers": 6, "heads": 8, "dropout": 0.1, "freeze": True,
+          "batch_size": 500, "epochs": 300, "patience": 20, "optimizer": "adam", "learning_rate": 1e-4,
+          "weight_decay": 1e-4}  # fmt: skip
 PRESETS: dict[str, dict[str, Any]] = {
     "additive": {},
     "conditional": {},
@@ -28,9 +31,8 @@ PRESETS: dict[str, dict[str, Any]] = {
                   "epochs": 20, "clip": 1.0, "weight_decay": 0.0},
     "transformer": {"hidden_size": 256, "layers": 3, "dropout": 0.1, "batch_size": 64, "epochs": 20, "clip": 1.0,
                     "learning_rate": 5e-4, "schedule": "linear", "optimizer": "adamw", "weight_decay": 1e-4},
-    "pooled": {"mode": "corrected", "hidden_size": 300, "layers": 6, "heads": 8, "dropout": 0.1, "freeze": True,
-               "batch_size": 500, "epochs": 300, "patience": 20, "optimizer": "adam", "learning_rate": 1e-4,
-               "weight_decay": 1e-4},
+    "pooled": POOLED,
+    "pooled_series": POOLED | {"batch_size": 25},
     FINE_TUNED: {"epochs": 3, "learning_rate": 5e-5, "schedule": "linear", "optimizer": "adamw", "weight_decay": 0.01,
                  "clip": 1.0},
 }  # fmt: skip
@@ -39,8 +41,8 @@ REFERENCE = tuple(model for model in PRESETS if model != FINE_TUNED)  # what can
 
 class Training(BaseModel):
     """What to train, on what, and how. Defaults are those of the model: for `additive` and `conditional` Jain &
-    Wallace's (2019); for `pooled` those of paper 000, in one of three modes; for a saved model, which is fine-tuned,
-    those usual for BERT.
+    Wallace's (2019); for `pooled` and `pooled_series` those of paper 000, in one of three modes; for a saved model,
+    which is fine-tuned, those usual for BERT.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -106,7 +108,7 @@ class Training(BaseModel):
             return given
         usual = PRESETS.get(str(given.get("model", "additive")), PRESETS[FINE_TUNED])
         mode = given.get("mode") or usual.get("mode")
-        return {**usual, **MODES.get(str(mode), {}), **given}
+        return {**usual, **options_of(str(mode), str(given.get("model"))), **given}
 
     @property
     def recipe(self) -> Recipe:
