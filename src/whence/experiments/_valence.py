@@ -1,5 +1,6 @@
 """Words against what people say of them: fits, and how far they would move with other sentences."""
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,13 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
+from whence.measures.bootstrap import Interval
 from whence.measures.regression import Coefficient, curvature, quadratic, two_lines
 
 KEYS = ["state", "method"]
 FEWEST = 30  # words: of fewer, a curve says too little
 AT_ONCE = 2**21  # scores of words held at a time
+HIGH, NORMAL = 0.4, 1.96
 NONE = Coefficient(*[np.nan] * 6)
 
 
@@ -58,8 +61,8 @@ def fits(words: pd.DataFrame, controlled: bool) -> dict[str, Any]:
         at, left, right = (lines.at, lines.left, lines.right) if lines else (np.nan, NONE, NONE)
         shape = lines.shape if lines else "neither"
     return {
-        "n": len(words), "b1": b1.value, "b1_se": b1.se, "b1_t": b1.t, "b1_p": b1.p, "b2": b2.value, "b2_se": b2.se,
-        "b2_t": b2.t, "b2_p": b2.p, "b2_low": b2.low, "b2_high": b2.high, "r_squared": r_squared, "shape": shape,
+        "n": len(words), "b1": b1.value, "b1_se": b1.se, "b1_t": b1.t, "b1_p": b1.p, "b1_low": b1.low,
+        "b1_high": b1.high, "b2": b2.value, "b2_se": b2.se, "b2_t": b2.t, "b2_p": b2.p, "b2_low": b2.low, "b2_high": b2.high, "r_squared": r_squared, "shape": shape,
         "break": at, "left": left.value, "left_p": left.p, "right": right.value, "right_p": right.p,
     }  # fmt: skip
 
@@ -76,6 +79,42 @@ def regressions(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> pd.Dat
             own = {"b2_low_sentences": low, "b2_high_sentences": high} if not controlled else {}
             rows.append({"state": state, "method": method, "controls": controlled, **fits(words, controlled), **own})
     return pd.DataFrame(rows)
+
+
+def numbers(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: `b2, lat`, `p of b2, lat, untrained`, `correlation, lat, random`, ...
+
+    Intervals of b1 and b2 are those of least squares; a correlation is that of two explainers' scores of the same
+    words, with Fisher's interval; `words above 0.4` is a share in per cent (paper 000, footnotes 5 and 6).
+    """
+    found: dict[str, Interval] = {}
+    words = rated(table)
+    for (state, method), rows in words.items():
+        name, fit = f"{method}{', untrained' * (state == 'untrained')}", fits(rows, False)
+        for b in ("b1", "b2"):
+            found[f"{b}, {name}"] = Interval(fit[b], fit[f"{b}_low"], fit[f"{b}_high"])
+            found[f"t of {b}, {name}"], found[f"p of {b}, {name}"] = _plain(fit[f"{b}_t"]), _plain(fit[f"{b}_p"])
+        found[f"R², {name}"], found[f"words, {name}"] = _plain(fit["r_squared"]), _plain(float(fit["n"]))
+        found[f"words above 0.4, {name}"] = _plain(100 * float((rows["score"] > HIGH).mean()))
+    trained = {method: rows for (state, method), rows in words.items() if state == "trained"}
+    for one, other in combinations(trained, 2):
+        both = trained[one].merge(trained[other], on="word")
+        found[f"correlation, {one}, {other}"] = _correlation(both["score_x"], both["score_y"])
+    return found
+
+
+def _plain(value: float) -> Interval:
+    """A number without an interval."""
+    return Interval(float(value), np.nan, np.nan)
+
+
+def _correlation(x: pd.Series, y: pd.Series) -> Interval:
+    """Pearson's correlation with Fisher's interval."""
+    if len(x) < FEWEST or not (np.ptp(x) and np.ptp(y)):
+        return _plain(np.nan)
+    r = float(np.corrcoef(x, y)[0, 1])
+    reach = NORMAL / np.sqrt(len(x) - 3)
+    return Interval(r, float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach)))
 
 
 def curvatures(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> dict[tuple[str, str], Float[ndarray, " draw"]]:

@@ -23,8 +23,9 @@ from pydantic import Field
 
 from whence.data.lexicons import load_lexicon
 from whence.experiments._config import Scoring
-from whence.experiments._valence import bent, curvatures, fits, rated, regressions, words_of
+from whence.experiments._valence import bent, curvatures, fits, numbers, rated, regressions, words_of
 from whence.figures.fitted import fitted
+from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
 from whence.results.verdict import Effect, Verdict
 
@@ -36,6 +37,7 @@ CAPTION = (
     " training. A U is high at both ends."
 )
 NEEDS_ANSWERS = False
+NEEDS_CLASSES = False  # models of series are looked at too
 SMALLEST = 0.1  # of a correlation
 DRAWS = 1000
 
@@ -96,6 +98,11 @@ def _scored(methods: tuple[str, ...], config: Config, bench: "Bench", state: str
 def summary(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """The regressions: one row per state of the model and explainer, without and with controls."""
     return regressions(table, seed, DRAWS)
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: those of every regression."""
+    return numbers(table)
 
 
 def matches(table: pd.DataFrame) -> dict[str, int]:

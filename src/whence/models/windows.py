@@ -11,6 +11,7 @@ from whence.core.errors import BadData
 from whence.data.examples import Example
 from whence.models.batch import Batch
 from whence.models.encoding import Encoder
+from whence.models.wording import spelled
 
 
 class WindowEncoder(Encoder):
@@ -30,6 +31,20 @@ class WindowEncoder(Encoder):
             [number for number, windows in zip(numbers, narratives, strict=True) for _ in windows],
         )
         return self._laid_out(rows, narratives, _values(examples), torch.tensor(list(numbers)))
+
+    def spelled(self, batch: Batch, examples: Sequence[Example]) -> list[list[str]]:
+        """For every token of a batch of these narratives the word that it is a piece of; empty for specials."""
+        narratives = [_windows(example) for example in examples]
+        texts = [window for windows in narratives for window in windows]
+        rows = batch.by_window()
+        there = rows.word[batch.answers.flatten()]  # [window token], those of narratives that are shorter left out
+        encodings = self._tokenized(texts).encodings or []
+        found = map(spelled, encodings, texts, there.tolist())
+        empty = [""] * rows.word.shape[1]
+        n_window = range(batch.answers.shape[1])
+        return [
+            [word for w in n_window for word in (next(found) if w < len(windows) else empty)] for windows in narratives
+        ]
 
     def _laid_out(self, rows: Batch, narratives: list[list[Example]], gold: Tensor, numbers: Tensor) -> Batch:
         """The rows of all windows, each narrative's one after another in one row."""
