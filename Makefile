@@ -25,7 +25,14 @@ lint: setup ## format check, lint, types, import direction
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-test: lint ## everything that CI runs: lint, then all tests (set WHENCE_DATA to include the real corpora)
+# never fails: without a browser the tests of pages are skipped, and say so
+browser: ## install chromium for the tests of interactive pages, where this machine allows it
+	@which chromium chromium-browser google-chrome 2>/dev/null | grep -q . || { test "$$(id -u)" = 0 && which apt-get >/dev/null && \
+	  export DEBIAN_FRONTEND=noninteractive && { timeout 60 apt-get update -qq; true; } && \
+	  timeout 180 apt-get install -qq --yes --no-install-recommends chromium >/dev/null 2>&1; } || \
+	  echo "no chromium, and it could not be installed: tests of interactive pages will be skipped"
+
+test: lint browser ## everything that CI runs: lint, then all tests (set WHENCE_DATA to include the real corpora)
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 format: setup ## rewrite the code in the house format
@@ -39,4 +46,4 @@ bench: setup ## speed and memory beside the alternatives; writes docs/benchmarks
 clean: ## remove what make made
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo lint test format bench clean
+.PHONY: help setup demo lint browser test format bench clean

@@ -10,12 +10,15 @@ from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
 from whence.explainers import USUAL, explainer, names
 from whence.explainers._attribution import Attribution
+from whence.explainers._diagram import diagram
 from whence.explainers._options import options_of, refuse_options
 from whence.figures import tokens as drawn
+from whence.figures.flow import Flow
+from whence.figures.shades import Shading
 from whence.figures.tokens_pdf import save_pdf
 from whence.models.batch import Batch
 from whence.models.subject import Subject
-from whence.models.targets import Measure, predicted
+from whence.models.targets import Measure, Target, predicted
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,7 @@ class Explanation:
     where: str = ""  # of a model that answers at several places: which answer this is
     notes: tuple[str, ...] = ()
     valued: bool = False  # whether the prediction is a value, which has no probability
+    shading: Shading = "strongest"  # from zero to the strongest score, or over the `range` of scores
 
     @property
     def tokens(self) -> list[str]:
@@ -60,24 +64,24 @@ class Explanation:
 
     def to_html(self) -> str:
         """As a table in HTML, escaped."""
-        return drawn.as_html(self.tokens, self.scores, self.caption)
+        return drawn.as_html(self.tokens, self.scores, self.caption, self.shading)
 
     def to_latex(self) -> str:
         """As a LaTeX tabular."""
-        return drawn.as_latex(self.tokens, self.scores)
+        return drawn.as_latex(self.tokens, self.scores, self.shading)
 
     def to_svg(self) -> str:
         """As a picture."""
-        return drawn.as_svg(self.tokens, self.scores)
+        return drawn.as_svg(self.tokens, self.scores, shading=self.shading)
 
     def save_pdf(self, path: Path) -> None:
         """As a PDF file."""
-        save_pdf(self.tokens, self.scores, path)
+        save_pdf(self.tokens, self.scores, path, shading=self.shading)
 
     def to_text(self, colour: bool = False) -> str:
         """As lines for a terminal."""
         how = "\n".join(f"{one.method}: {one.how}" for one in self.attributions)
-        return f"{self.caption}\n\n{drawn.as_text(self.tokens, self.scores, colour)}\n\n{how}"
+        return f"{self.caption}\n\n{drawn.as_text(self.tokens, self.scores, colour, self.shading)}\n\n{how}"
 
     _repr_html_ = to_html
 
@@ -99,27 +103,56 @@ def explain_text(
     A translator is asked for the last token of the `target` text, given those before it; a language model for what
     comes after the text; a tagger for the tag of the last word. For a model of series the text is one window.
     """
-    if not text.strip():
-        raise BadData("the text is empty; expected words to explain")
-    if subject.task.needs == "target" and not target:
-        raise BadData("this model makes a text of a text; expected the text it is to be asked about: --target TEXT")
     if measure not in get_args(Measure):
         raise BadConfig(f"no measure {measure!r}; there are: {', '.join(get_args(Measure))}")
     found = [explainer(method) for method in methods]
     chosen = {name.replace("-", "_"): given for name, given in (options or {}).items()}
     refuse_options(chosen, {method.replace("-", "_"): one for method, one in zip(methods, found, strict=True)})
-    batch = subject.encode([Example(text, pair=pair, target=target)], ahead=True)
+    batch = encoded(subject, text, pair, target)
     explained = predicted(subject, batch, cast("Measure", measure))
-    position, number = int(explained.positions[0]), int(explained.classes[0])
-    probability = float(subject.predict(batch)[0, position, number])
     attributions = tuple(
         explain(subject, batch, explained, **chosen.get(method.replace("-", "_"), {}))
         for method, explain in zip(methods, found, strict=True)
     )
     cut = (f"the text was longer than {subject.encoder.limit} and was cut there",) if bool(batch.truncated[0]) else ()
-    if subject.task.valued:
-        return Explanation(f"the value {probability:+.3f}", float("nan"), attributions, notes=cut, valued=True)
-    return Explanation(name_of(subject, number), probability, attributions, place_of(subject, batch, position), cut)
+    said = answer_of(subject, batch, explained)
+    return Explanation(*said, attributions, place_of(subject, batch, explained), cut, subject.task.valued)
+
+
+def flow(
+    subject: Subject,
+    text: str,
+    pair: str | None = None,
+    target: str | None = None,
+    *,
+    normalize: str = "softmax_sum",
+    row: int | str = "auto",
+) -> Flow:
+    """How attention flows from the answer down to the tokens of a text, through layers and heads (paper 000, Fig. 3).
+
+    `normalize` and `row` are those of `lat`. `.save("flow.html")` writes it, also as .svg or .pdf.
+    """
+    batch = encoded(subject, text, pair, target)
+    explained = predicted(subject, batch)
+    said, place = answer_of(subject, batch, explained), place_of(subject, batch, explained)
+    answer = Explanation(*said, (), place, valued=subject.task.valued).caption
+    return diagram(subject, batch, explained, answer, normalize, row)
+
+
+def encoded(subject: Subject, text: str, pair: str | None, target: str | None) -> Batch:
+    """The text as a batch of one."""
+    if not text.strip():
+        raise BadData("the text is empty; expected words to explain")
+    if subject.task.needs == "target" and not target:
+        raise BadData("this model makes a text of a text; expected the text it is to be asked about: --target TEXT")
+    return subject.encode([Example(text, pair=pair, target=target)], ahead=True)
+
+
+def answer_of(subject: Subject, batch: Batch, explained: Target) -> tuple[str, float]:
+    """What the model says, and how probable it finds it; a value has no probability."""
+    position, number = int(explained.positions[0]), int(explained.classes[0])
+    found = float(subject.predict(batch)[0, position, number])
+    return (f"the value {found:+.3f}", float("nan")) if subject.task.valued else (name_of(subject, number), found)
 
 
 def spread(given: Mapping[str, Any], methods: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -135,9 +168,10 @@ def spread(given: Mapping[str, Any], methods: Sequence[str]) -> dict[str, dict[s
     return found
 
 
-def place_of(subject: Subject, batch: Batch, position: int) -> str:
+def place_of(subject: Subject, batch: Batch, explained: Target) -> str:
     """Which of a model's answers is explained, in words; nothing where it gives one."""
-    if subject.task.needs == "label":
+    position = int(explained.positions[0])
+    if subject.task.needs == "label" or subject.task.valued:
         return ""
     if subject.task.needs == "target":
         return f"where the target has {name_of(subject, int(batch.gold[0, position]))!r}"

@@ -14,7 +14,7 @@ FAMILIES = ["transformer-pre-sinusoidal", "bert", "deberta-v2", "llama", "gpt-os
 @pytest.mark.parametrize("name", FAMILIES)
 def test_watchers_see_another_order_and_the_model_does_the_same(name):
     model, inputs = subject(name)
-    first = list(sites(model))[0]
+    first = next(iter(sites(model)))
     with attending(model, keep=("scores", "values")) as tape:
         plain = outputs(model, inputs)
     heads = tape[first][0].n_heads
@@ -35,12 +35,12 @@ def test_watchers_see_another_order_and_the_model_does_the_same(name):
 
 def test_overrides_see_the_heads_as_they_are():
     model, inputs = subject("bert")
-    first = list(sites(model))[0]
+    first = next(iter(sites(model)))
     with attending(model) as tape:
         plain = outputs(model, inputs)
-    with relabelled(model, {first: [1, 0, 3, 2]}):
-        with attending(model, override={first: imposed(tape.only(first).weights)}, watch=None):
-            assert_close(outputs(model, inputs), plain)
+    same = {first: imposed(tape.only(first).weights)}
+    with relabelled(model, {first: [1, 0, 3, 2]}), attending(model, override=same, watch=None):
+        assert_close(outputs(model, inputs), plain)
 
 
 def test_products_under_other_numbers():
@@ -68,20 +68,19 @@ def test_a_shared_layer_has_one_order():
         outputs(model, inputs)
     for name in names:
         assert_close(other.only(name).weights, tape.only(name).weights.flip(1))
-    with pytest.raises(ValueError, match="is one layer that is called several times; its heads have one order"):
-        with relabelled(model, {names[0]: [3, 2, 1, 0], names[1]: [0, 1, 2, 3]}):
-            pass
+    unlike = relabelled(model, {names[0]: [3, 2, 1, 0], names[1]: [0, 1, 2, 3]})
+    with pytest.raises(ValueError, match="is one layer that is called several times; its heads have one order"), unlike:
+        pass
 
 
 def test_orders_that_are_none():
     model, inputs = subject("bert")
-    first = list(sites(model))[0]
-    with pytest.raises(ValueError, match=r"expected an order of the heads 0 to 3 .* came \[0, 0, 1, 2\]"):
-        with relabelled(model, {first: [0, 0, 1, 2]}):
-            pass
-    with pytest.raises(ValueError, match=r"expected an order of 4 heads, came one of 2: \[1, 0\]"):
-        with relabelled(model, {first: [1, 0]}), attending(model):
-            outputs(model, inputs)
+    first = next(iter(sites(model)))
+    twice, short = relabelled(model, {first: [0, 0, 1, 2]}), relabelled(model, {first: [1, 0]})
+    with pytest.raises(ValueError, match=r"expected an order of the heads 0 to 3 .* came \[0, 0, 1, 2\]"), twice:
+        pass
+    with pytest.raises(ValueError, match=r"of 4 heads, came one of 2: \[1, 0\]"), short, attending(model):
+        outputs(model, inputs)
     with attending(model) as tape, torch.no_grad():
         model(**inputs)
     assert tape.only(first).heads == (0, 1, 2, 3)

@@ -130,8 +130,8 @@ def test_the_verdict(lift, answer):
         for head in (1, 2):
             for tag in heads.TAGS:
                 on = 0.1 + lift + rng.normal(0, 0.03)
-                rows.append({"example": example, "window": 0, "head": head, "tag": tag, "on": on, "all": 1.0, "even": 0.1,
-                             "tagged": 1, "tokens": 10, "cuts": "mine"})  # fmt: skip
+                rows.append({"example": example, "window": 0, "head": head, "tag": tag, "on": on, "all": 1.0,
+                             "even": 0.1, "tagged": 1, "tokens": 10, "cuts": "mine"})  # fmt: skip
     table = heads.COLUMNS.table(rows)
     found = heads.verdict(table)
     assert (found.question, found.answer) == (6, answer)
@@ -179,8 +179,8 @@ def test_texts_without_such_words_say_so(tmp_path):
 
 def test_a_ledger_is_told_every_cell(tmp_path):
     found = heads.quantities(made(tmp_path))
-    assert found["v.neg, head 2"].mean == pytest.approx(0.8)
-    assert found["v.pos, chance"].mean == pytest.approx(1 / 3)
+    assert found["head 2, very negative"].mean == pytest.approx(0.8)
+    assert found["chance, very positive"].mean == pytest.approx(1 / 3)
     assert len(found) == 9
 
 

@@ -180,12 +180,10 @@ def test_a_ledger_is_told_every_number():
     made = table(u)
     found, rows = lexicon.quantities(made), lexicon.summary(made).set_index(["state", "method", "controls"])
     first = rows.loc[("trained", "lat", False)]
-    assert (found["b2, lat"].mean, found["b2, lat"].low) == (first["b2"], first["b2_low"])
-    assert found["p of b2, lat"].mean == first["b2_p"]
-    assert found["words, lat"].mean == 150
-    assert found["b1, lat, untrained"].mean == rows.loc[("untrained", "lat", False), "b1"]
+    assert (found["b2 of lat"].mean, found["b2 of lat"].low) == (first["b2"], first["b2_low_sentences"])
+    assert found["p of b2 of lat"].mean == first["b2_p"]
+    assert (found["t of b1 of lat"].mean, found["R² of lat"].mean) == (first["b1_t"], first["r_squared"])
     words = words_of(made).query("state == 'trained'").pivot(index="word", columns="method", values="score")
     both = stats.pearsonr(words["lat"], words["random"])
-    assert found["correlation, lat, random"].mean == pytest.approx(both.statistic)
-    assert found["correlation, lat, random"].low == pytest.approx(both.confidence_interval().low, abs=1e-3)
-    assert found["words above 0.4, random"].mean == pytest.approx(100 * (words["random"] > 0.4).mean())
+    assert found["correlation of lat and random"].mean == pytest.approx(both.statistic)
+    assert found["% of words above 0.4 by random"].mean == pytest.approx(100 * (words["random"] > 0.4).mean())

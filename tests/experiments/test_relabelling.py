@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from pooled_reader import stacked, with_heads_moved
 from scipy.stats import kendalltau
 
+from pooled_reader import stacked, with_heads_moved
 from tokenizing import reader
 from whence.core.errors import BadConfig
 from whence.data.examples import Example

@@ -13,7 +13,8 @@ from whence.models.subject import load
 def table(*runs, labels="ab"):
     """Marks of examples, by seed."""
     return score.COLUMNS.table([
-        {"example": number, "label": labels[number % len(labels)], "seed": seed, "score": mark, "counts": None}
+        {"example": number, "label": labels[number % len(labels)], "seed": seed, "measure": "accuracy", "score": mark,
+         "counts": None}
         for seed, marks in enumerate(runs) for number, mark in enumerate(marks)
     ])  # fmt: skip
 
@@ -22,6 +23,14 @@ def test_the_score_and_its_spread_by_hand():
     found = score.quantities(table([1, 1, 1, 0], [1, 0, 0, 0]))
     assert found["accuracy"].mean == 50
     assert found["SD over runs"].mean == pytest.approx(np.std([75, 25], ddof=1))
+
+
+def test_a_series_is_marked_by_its_concordance():
+    both = table([0.5, 0.7], [0.9, 0.3]).assign(measure="concordance")
+    found = score.quantities(both)
+    assert found["concordance"].mean == pytest.approx(0.6)
+    assert found["SD over examples"].mean == pytest.approx((0.1 + 0.3) / 2)
+    assert "0.600 of concordance" in score.verdict(table([0.6] * 30).assign(measure="concordance")).sentence
 
 
 def test_one_run_has_no_spread_over_runs():

@@ -15,6 +15,8 @@ from whence.explainers import explainer
 from whence.models.targets import Target, predicted
 
 EXPLAIN = explainer("gradient_squared")
+WINDOWS = ("the movie was good", "bad", "not a good film")
+NARRATIVE = Example(" ".join(WINDOWS), windows=WINDOWS)
 
 
 def test_closed_form_where_the_logit_is_linear_in_a_words_state():
@@ -117,3 +119,27 @@ def test_choices_that_do_not_exist():
     ]:
         with pytest.raises(BadConfig, match=complaint):
             EXPLAIN(subject, batch, predicted(subject, batch), **options)
+
+
+def test_where_a_model_ends_in_sigmoids_the_authors_outputs_are_those():
+    subject = reader("pooled-query-none-binary")
+    batch = subject.encode([Example("the movie was not good"), Example("bad film")])
+    found = EXPLAIN(subject, batch, predicted(subject, batch), of="code", normalize="none")
+    model, (ids, mask) = subject.model, (batch.inputs[name] for name in ("input_ids", "attention_mask"))
+    x = model.embeddings.weight[ids].detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(model.decoder(model.context(ids, mask, x)).sigmoid().sum(), x)
+    assert_allclose(found.scores, (gradient**2).sum(-1), rtol=1e-4, atol=1e-9)
+    assert not found.scores[batch.special.numpy()].any()
+
+
+def test_of_a_narrative_the_authors_output_is_the_sum_of_all_values():
+    subject = reader("pooled-series")
+    batch = subject.encode([NARRATIVE, Example("bad film", windows=("bad film",))])
+    found = EXPLAIN(subject, batch, predicted(subject, batch), of="code", normalize="none")
+    with subject.embedded() as leaves:
+        values = subject.model(**batch.inputs).logits
+        (gradient,) = torch.autograd.grad(values.sum(), leaves[:1])  # zero where there is no window
+    assert_allclose(found.scores, (gradient**2).sum(-1).reshape(2, -1), rtol=1e-4, atol=1e-9)
+    assert found.how == "of the sum of all windows' values, normalize: none"
+    shares = EXPLAIN(subject, batch, predicted(subject, batch), of="code").scores.reshape(6, -1)
+    assert_allclose(shares.sum(1), [1, 1, 1, 1, 0, 0], rtol=1e-5)  # a softmax in each window; two are padding

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from pooled_reader import stacked, with_heads_moved
 from torch.testing import assert_close
 
+from pooled_reader import stacked, with_heads_moved
 from tokenizing import reader
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
@@ -54,7 +54,7 @@ def all_paths(weights, start):
     return found
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(depth=st.integers(1, 3), heads=st.integers(1, 3), words=st.integers(0, 2), seed=st.integers(0, 99))
 def test_it_is_the_sum_over_all_paths(depth, heads, words, seed):
     subject = stacked(depth, heads, seed)
@@ -141,6 +141,19 @@ def test_normalizations_by_hand():
     )
 
 
+def test_every_window_of_a_narrative_is_traced_by_itself():
+    subject = reader("pooled-series")
+    windows = ("the movie was good", "bad", "not a good film")
+    batch = subject.encode([Example(" ".join(windows), windows=windows), Example("bad", windows=("bad",))])
+    for method in METHODS:
+        found = explainer(method)(subject, batch, predicted(subject, batch))
+        alone = [explainer(method)(subject, one, predicted(subject, one)).words(0)
+                 for one in (subject.encode([Example(text)]) for text in windows)]  # fmt: skip
+        assert_allclose(found.words(0), np.concatenate(alone), atol=1e-6)
+        assert_allclose(found.words(0).sum(), 3.0, rtol=1e-5)  # one for each window
+    assert traced(subject, batch).heads.shape[0] == 6  # two narratives of three windows; two of them padding
+
+
 # where a model has no local attention
 
 
@@ -197,7 +210,7 @@ def orders(seed, subject, heads=4):
     return {name: generator.permutation(heads).tolist() for name in layers}
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.permutations(range(4)).filter(lambda order: list(order) != [0, 1, 2, 3]), st.booleans())
 def test_one_order_in_all_layers_changes_nothing_and_in_one_layer_it_does(order, pooled):
     subject = stacked(pooled=pooled)

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 
 from whence.core.errors import BadData
 from whence.figures.fitted import SHOWN, fitted
@@ -21,7 +22,15 @@ def test_each_panel_has_its_points_and_parabolas():
     assert [axes.get_title("left") for axes in figure.axes] == ["lat", "random"]
     points, own, beside = figure.axes[0].lines
     mine = data[(data["method"] == "lat") & (data["state"] == "trained")].sort_values("x")
-    np.testing.assert_allclose(own.get_ydata(), np.polyval(np.polyfit(mine["x"], mine["y"], 2), mine["x"]), atol=1e-8)
+    slow = np.polyfit(mine["x"], mine["y"], 2)
+    np.testing.assert_allclose(own.get_ydata(), np.polyval(slow, own.get_xdata()), atol=1e-8)
+    assert (own.get_xdata().min(), own.get_xdata().max()) == (mine["x"].min(), mine["x"].max())
+    band = figure.axes[0].collections[0].get_paths()[0].vertices  # [corner xy]
+    places = np.linspace(mine["x"].min(), mine["x"].max(), 5)
+    model = sm.OLS(mine["y"], np.vander(mine["x"], 3)).fit()
+    wide = 2 * 1.96 * model.get_prediction(np.vander(places, 3)).se_mean
+    edges = [band[np.isclose(band[:, 0], place, atol=0.03), 1] for place in places]
+    np.testing.assert_allclose([np.ptp(edge) for edge in edges], wide, rtol=0.1)
     assert (own.get_linestyle(), beside.get_linestyle()) == ("-", "--")
     assert len(points.get_xdata()) == 99
     assert figure.axes[0].texts[0].get_text() == "100 words · 1 above not shown"

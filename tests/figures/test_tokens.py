@@ -132,3 +132,19 @@ def test_a_score_for_every_token():
 
 def test_what_cannot_be_seen_is_written_out():
     assert visible("a\u200db\u00a0\n\ud800é") == "a‹U+200D›b‹U+00A0›‹U+000A›‹U+D800›é"
+
+
+@pytest.mark.parametrize(
+    ("scores", "shades", "scale"),
+    [
+        ([0.2, 0.3, 0.4], [0.0, 0.5, 1.0], "no shade = 0.2, deepest shade = 0.4"),
+        ([-2.0, 0.0, math.nan], [0.0, 1.0, 0.0], "no shade = −2, deepest shade = 0"),
+        ([0.5, 0.5, 0.5], [0.0, 0.0, 0.0], "all scores are 0.5"),
+        ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], "all scores are zero"),
+        ([math.nan] * 3, [0.0] * 3, "none of the scores is a number"),
+    ],
+)
+def test_shades_over_the_range_of_a_text(scores, shades, scale):
+    (line,) = lines(["a", "b", "c"], scores, "range")
+    assert line.shades == pytest.approx(shades)
+    assert line.scale == scale

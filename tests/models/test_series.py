@@ -107,6 +107,21 @@ def test_experiments_on_classes_refuse_values(experiment, folder, corpus):
         perform(experiment, config, corpus=corpus)
 
 
+def test_words_are_ranked_in_narratives_too(folder, corpus):
+    """Paper 000, §6.3 and §6.4 have both tasks; what is counted are words, whatever the model answers."""
+    config = experiments.experiment("words").Config(model=str(folder), data="narratives", method=("lat", "random"))
+    table = perform("words", config, corpus=corpus).table
+    of_lat = table[table["method"] == "lat"]
+    assert of_lat["count"].sum() == sum(len(example.words) for example in corpus["test"])
+    assert (of_lat["score"] * of_lat["count"]).sum() == pytest.approx(
+        sum(len(example.windows) for example in corpus["test"])
+    ), "the scores of a window sum to one"
+    config = experiments.experiment("lexicon").Config(model=str(folder), data="narratives", lexicon="vader")
+    table = perform("lexicon", config, corpus=corpus).table
+    rated = table.dropna(subset="valence").drop_duplicates("word").set_index("word")["valence"]
+    assert all(rated[word] == narratives.RATINGS[word] for word in rated.index)
+
+
 def test_an_audit_refuses_values(folder, tmp_path):
     with pytest.raises(BadConfig, match=r"answers with values, not classes .*; an audit needs classes"):
         whence.audit(folder, "narratives", out=tmp_path)

@@ -110,6 +110,15 @@ def test_long_windows_are_cut_and_it_is_said():
     assert batch.word[0].tolist()[:8] == [-1, 0, 1, -1, -1, 4, -1, -1], "words that were cut are counted"
 
 
+def test_every_token_is_spelled():
+    subject = reader()
+    for examples in ([LONG, BRIEF], [BRIEF]):
+        batch = subject.encode(examples)
+        spelled = subject.encoder.spelled(batch, examples)
+        for row, example in enumerate(examples):
+            assert spelled[row] == [example.words[word] if word >= 0 else "" for word in batch.word[row].tolist()]
+
+
 def test_copies_keep_their_windows():
     batch = reader().encode([LONG, BRIEF])
     copies = batch.repeated(3)

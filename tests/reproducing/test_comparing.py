@@ -97,7 +97,8 @@ FIGURE = Picture(
 def score_table(*runs):
     """Right and wrong answers by seed."""
     return score.COLUMNS.table([
-        {"example": number, "label": "a", "seed": seed, "score": mark, "counts": None}
+        {"example": number, "label": "a", "seed": seed, "measure": "accuracy", "score": mark,
+         "counts": None}
         for seed, marks in enumerate(runs) for number, mark in enumerate(marks)
     ])  # fmt: skip
 

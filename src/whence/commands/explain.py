@@ -2,7 +2,7 @@
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -50,8 +50,12 @@ def command(arguments: list[str]) -> int:
         """what is explained, of the class that the model predicts"""
         form: Literal["text", "html", "svg", "pdf", "latex", "json"] = "text"
         """how to show it"""
+        shading: Literal["strongest", "range"] = "strongest"
+        """shades from zero to the strongest score, or over the range from the least score to the largest"""
         out: Annotated[Path | None, usually("standard output", "PATH")] = None
         """file to write"""
+        flow: Annotated[Path | None, usually("none", "FILE")] = None
+        """also draw how attention flows through layers and heads: a file ending in .html (to be asked), .svg or .pdf"""
         task: Annotated[Task | None, usually("what it was saved for", "|".join(get_args(Task)))] = None
         """what the model does"""
         device: str = "cpu"
@@ -63,8 +67,14 @@ def command(arguments: list[str]) -> int:
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "explain", arguments, "Score the tokens of a text by several methods, side by side.")
+    from whence.figures.flow import refuse_ending
+    from whence.results.saving import saving
+
+    if options.flow is not None:
+        refuse_ending(options.flow)
     quieten()
     from whence.explaining import explain_text, spread
+    from whence.explaining import flow as flow_of
     from whence.models.subject import load
 
     subject = load(options.model, options.task, device=options.device, dtype=options.dtype,
@@ -76,8 +86,12 @@ def command(arguments: list[str]) -> int:
     )  # fmt: skip
     for note in explanation.notes:
         options.output.say(f"  {note}")
+    if options.flow is not None:
+        with saving(options.flow, "--flow"):
+            how = {name: given[name] for name in ("row", "normalize") if given[name] is not None}
+            flow_of(subject, options.text, options.pair, options.target, **how).save(options.flow)
     form = "json" if options.output.json else options.form
-    return write_out(explanation, form, options.out)
+    return write_out(replace(explanation, shading=options.shading), form, options.out)
 
 
 def write_out(explanation: Any, form: str, out: Path | None) -> int:

@@ -9,7 +9,7 @@ LAST = 1 << 31
 
 
 def random_orders(
-    drawn: tuple[int, int, int, int], free: Bool[Tensor, "batch #head #query key"], generator: torch.Generator
+    drawn: tuple[int, int, int, int], free: Bool[Tensor, " batch #head #query key"], generator: torch.Generator
 ) -> Int[Tensor, "batch _head _query key"]:
     """For each row its free keys in a random order, then its other keys in their own.
 

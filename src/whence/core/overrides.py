@@ -24,7 +24,7 @@ from whence.core.tape import Tape
 
 Weights = Float[Tensor, "batch head query key"]
 Proportions = Float[Tensor, "#batch #head #query key"]
-Free = Bool[Tensor, "batch #head #query key"]
+Free = Bool[Tensor, " batch #head #query key"]
 Shared = Literal["none", "heads", "rows", "all"]
 
 
@@ -131,7 +131,7 @@ def permuted(seed: int | torch.Generator = 0, shared: Shared = "none") -> Overri
     return Override("permuted", rule, generator)
 
 
-def _shuffled(weights: Weights, free: Free, orders: Int[Tensor, "batch #head #query key"]) -> Weights:
+def _shuffled(weights: Weights, free: Free, orders: Int[Tensor, " batch #head #query key"]) -> Weights:
     """Put the weights of a row's free keys in another order.
 
     An order lists the free keys first, then the bound. The i-th free key gets the weight of the i-th key listed; a
@@ -184,7 +184,7 @@ def without(keys: Indices, renormalise: bool = True) -> Override:
     return Override("without", rule)
 
 
-def from_logits(logits: Float[Tensor, "batch #head #query key"]) -> Override:
+def from_logits(logits: Float[Tensor, " batch #head #query key"]) -> Override:
     """softmax(logits) over the free keys; the logits may be a parameter that learns (Jain & Wallace 2019 §4.2.2)."""
 
     def rule(call: Call, free: Free) -> Weights:
@@ -194,7 +194,7 @@ def from_logits(logits: Float[Tensor, "batch #head #query key"]) -> Override:
     return Override("from_logits", rule)
 
 
-def imposed(weights: Float[Tensor, "batch #head #query key"] | Tape) -> Override:
+def imposed(weights: Float[Tensor, " batch #head #query key"] | Tape) -> Override:
     """Given weights: a tensor for every call, or a tape, whose calls are imposed site by site and step by step.
 
     Given rows are whole: where the model has a sink, its share comes last.

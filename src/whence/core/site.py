@@ -47,9 +47,9 @@ class Call:
 
     site: Site
     weights: Float[Tensor, "batch head query key"]
-    mask: Bool[Tensor, "batch #head #query key"]
+    mask: Bool[Tensor, " batch #head #query key"]
     scores: Float[Tensor, "batch head query key"] | None
-    values: Float[Tensor, "batch #head _ width"] | None
+    values: Float[Tensor, " batch #head _ width"] | None
     sinks: int
     heads: tuple[int, ...]
     n_heads: int
@@ -88,7 +88,7 @@ def repeated(tensor: Tensor, times: int, axis: int = 0) -> Tensor:
 
 
 def masked_softmax(
-    scores: Float[Tensor, "batch head query key"], mask: Bool[Tensor, "batch #head #query key"] | None = None
+    scores: Float[Tensor, "batch head query key"], mask: Bool[Tensor, " batch #head #query key"] | None = None
 ) -> Float[Tensor, "batch head query key"]:
     """Softmax over the permitted keys; a forbidden key gets zero, and a row without permitted keys is all zero.
 
@@ -125,8 +125,8 @@ class AttentionSite(nn.Module):
     def forward(
         self,
         scores: Float[Tensor, "batch head query key"],
-        mask: Bool[Tensor, "batch #head #query key"] | None = None,
-        values: Float[Tensor, "batch #head key width"] | None = None,
+        mask: Bool[Tensor, " batch #head #query key"] | None = None,
+        values: Float[Tensor, " batch #head key width"] | None = None,
     ) -> Float[Tensor, "batch head _ key"]:
         weights = masked_softmax(scores, mask)
         return self.deliver(weights, scores, mask, values) if self.sessions else weights
@@ -135,7 +135,7 @@ class AttentionSite(nn.Module):
         self,
         weights: Float[Tensor, "batch head query key"],
         scores: Float[Tensor, "batch head query key"] | None,
-        mask: Bool[Tensor, "batch #head #query key"] | None,
+        mask: Bool[Tensor, " batch #head #query key"] | None,
         values: Tensor | None = None,
         sinks: int = 0,
         heads: range | None = None,

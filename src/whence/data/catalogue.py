@@ -19,11 +19,12 @@ from whence.data import (
     send,
     snli,
     sst,
+    ud_ewt,
     yelp,
     yelp_sentences,
 )
 from whence.data.columns import Columns
-from whence.data.embedded import entailment, narratives, numerals, reviews, stories
+from whence.data.embedded import clauses, entailment, narratives, numerals, reviews, stories
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
 from whence.data.fetching import fetch
@@ -32,8 +33,8 @@ from whence.data.hub import read_hub
 from whence.data.shelf import Shelf, absent, home
 from whence.data.tables import read_table
 
-EMBEDDED = (reviews, stories, entailment, numerals, narratives)
-NATIVE = (sst, imdb, ag_news, yelp, yelp_sentences, snli, multinli, cnn, babi, multi30k, news_commentary, send)
+EMBEDDED = (reviews, stories, entailment, numerals, clauses, narratives)
+NATIVE = (sst, imdb, ag_news, yelp, yelp_sentences, snli, multinli, cnn, babi, multi30k, news_commentary, ud_ewt, send)
 CORPORA: dict[str, Entry] = {corpus.ENTRY.name: corpus.ENTRY for corpus in (*EMBEDDED, *NATIVE)}
 
 
@@ -104,7 +105,7 @@ def unknown(name: str) -> str:
     meant = f" Did you mean {' or '.join(near)}?" if near else ""
     return (
         f"there is no corpus {name!r} and no file of that name.{meant} There are: {', '.join(CORPORA)}; or hub:NAME "
-        "for a dataset of the Hugging Face hub; or the path of a table (.csv, .tsv, .jsonl, .parquet)"
+        "for a dataset of the Hugging Face hub; or the path of a table (.csv, .tsv, .jsonl, .parquet, .conllu)"
     )
 
 
@@ -123,9 +124,9 @@ def preview(corpus: Corpus, n: int = 3) -> list[dict[str, str]]:
         for e in examples[:n]:
             text, length = opening(e)
             decides = " ".join(w for w, m in zip(e.words or (), (e.rationale or ())[:length], strict=False) if m)
-            links = " ".join(f"{i}-{j}" for i, j in e.alignment or ())
+            links, heads = (" ".join(f"{i}-{j}" for i, j in e.alignment or ()), " ".join(map(str, e.heads or ())))
             row = {"split": split, "label": e.label, "text": text, "pair": e.pair, "tags": " ".join(e.tags or ()),
-                   "target": e.target, "decides": decides, "links": links}  # fmt: skip
+                   "target": e.target, "decides": decides, "links": links, "heads": heads}  # fmt: skip
             rows.append({name: cell for name, cell in row.items() if cell})
     return rows
 

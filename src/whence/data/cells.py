@@ -34,6 +34,18 @@ def as_marks(cell: Any) -> tuple[bool, ...] | None:
     return tuple(bool(mark) for mark in marks) if marks and None not in marks else None
 
 
+def as_heads(cell: Any) -> tuple[int, ...] | None:
+    """A cell as a tree: the place of each word's head, -1 for the root; None if it is no list of whole numbers.
+
+    Heads may be counted from 1, the root being 0, as in CoNLL-U: so they are read if none is -1.
+    """
+    try:
+        heads = tuple(map(int, as_list(cell) or ()))
+    except ValueError:
+        return None
+    return (heads if -1 in heads else tuple(head - 1 for head in heads)) or None
+
+
 def as_labels(cells: Sequence[Any]) -> list[str | None]:
     """Labels as strings, null where there is none; whole numbers written as 1.0 become 1 if all labels are such."""
     labels = [None if missing(cell) else str(cell).strip() for cell in cells]

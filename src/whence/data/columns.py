@@ -6,8 +6,9 @@ from statistics import median
 from typing import Annotated, Any
 
 from whence.core.errors import BadData
-from whence.data.cells import as_list, as_marks, missing
+from whence.data.cells import as_heads, as_list, as_marks, missing
 from whence.data.files import Table, short
+from whence.data.trees import is_tree
 from whence.options import usually
 
 USUAL = {
@@ -17,7 +18,9 @@ USUAL = {
         "document", "comment", "comment_text", "body", "tweet", "utterance", "message", "review_text",
     ),
     "pair": ("pair", "text_pair", "question", "hypothesis", "sentence2", "question2", "text2", "query"),
-    "tags": ("tags", "ner_tags", "chunk_tags", "pos_tags", "labels"),
+    "tags": ("tags", "ner_tags", "chunk_tags", "pos_tags", "upos", "labels"),
+    "heads": ("heads", "head"),
+    "relations": ("relations", "deprel"),
     "label": (
         "label", "class", "sentiment", "gold_label", "target", "category", "labels", "polarity", "answer", "topic", "y",
     ),
@@ -31,6 +34,8 @@ FITS: dict[str, Callable[[Any], bool]] = {  # what a cell must hold for its colu
     "tokens": lambda cell: bool(as_list(cell)),
     "tags": lambda cell: bool(as_list(cell)),
     "rationale": lambda cell: bool(as_marks(cell)),
+    "heads": lambda cell: is_tree(as_heads(cell) or ()),
+    "relations": lambda cell: bool(as_list(cell)),
     "pair": lambda cell: isinstance(cell, str) and not missing(cell),
     "text": lambda cell: True,
     "label": lambda cell: not isinstance(cell, list | dict),
@@ -45,7 +50,8 @@ class Columns:
     """The names of a table's columns; what is not named is guessed, except `target`.
 
     `text` and `pair` are the texts, `label` the class; `tokens`, `tags` and `rationale` hold one mark for each word, as
-    a list (JSON in CSV and TSV) or separated by spaces; `target` is a text to be produced.
+    a list (JSON in CSV and TSV) or separated by spaces; `target` is a text to be produced. `heads` is a tree: for each
+    word the place of its head, from 0 with -1 for the root, or from 1 with 0 for the root; `relations` its relation.
     """
 
     text: Name = None  # the text
@@ -55,6 +61,8 @@ class Columns:
     tags: Name = None  # a tag for each word
     target: Name = None  # a text to be produced
     rationale: Name = None  # for each word whether it decides
+    heads: Name = None  # for each word its head in a dependency tree
+    relations: Name = None  # for each word its relation to its head
 
     def named(self) -> dict[str, str]:
         """What each named column is taken as."""
@@ -104,8 +112,8 @@ def wanted(role: str, columns: Columns, there: Collection[str]) -> bool:
         return not columns.tokens and not columns.text and bool(marked or not any(n in there for n in USUAL["text"]))
     if role == "text":
         return not columns.text and not columns.tokens
-    if role == "tags":
-        return not columns.tags and columns.tokens is not None
+    if role in ("tags", "heads", "relations"):
+        return getattr(columns, role) is None and columns.tokens is not None
     return getattr(columns, role) is None and bool(columns.text or columns.tokens or role == "label")
 
 

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whence.core.errors import BadData
+from whence.data.trees import check_tree
 
-LATER = ("alignment", "windows", "values")  # parts that corpora did not have at first: their checksums must not change
+# parts that corpora did not have at first: their checksums must not change
+LATER = ("alignment", "windows", "values", "heads", "relations", "pair_heads")
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,9 @@ class Example:
 
     A narrative comes in `windows` of time, which joined by spaces are its `text`; of each window one of the `values` is
     predicted. Its `words` are all words of all windows.
+
+    `heads` is a dependency tree of `words`: for each the place of its head, counted from 0, and -1 for the root;
+    `relations` says what each word is to its head, and `pair_heads` is a tree of `pair_words`.
     """
 
     text: str
@@ -36,13 +41,20 @@ class Example:
     alignment: tuple[tuple[int, int], ...] | None = None
     windows: tuple[str, ...] | None = None
     values: tuple[float, ...] | None = None
+    heads: tuple[int, ...] | None = None
+    relations: tuple[str, ...] | None = None
+    pair_heads: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.windows is not None or self.values is not None:
             check_windows(self)
         if self.alignment is not None:
             check_alignment(self.alignment, len(self.words or ()), len((self.target or "").split()))
-        for name in ("tags", "rationale"):
+        if self.heads is not None:
+            check_tree(self.heads, len(self.words or ()))
+        if self.pair_heads is not None:
+            check_tree(self.pair_heads, len(self.pair_words or ()), "pair_heads")
+        for name in ("tags", "rationale", "relations"):
             marks = getattr(self, name)
             if marks is not None and (self.words is None or len(marks) != len(self.words)):
                 there = "no words" if self.words is None else f"{len(self.words)} words"

@@ -1,14 +1,15 @@
-"""From a file to its table, by its suffix: CSV, TSV, JSON lines or Parquet."""
+"""From a file to its table, by its suffix: CSV, TSV, JSON lines, Parquet or CoNLL-U."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 from whence.core.errors import BadData
+from whence.data.conllu import as_table
 from whence.data.files import Table, read_text, short
 from whence.data.separated import read_separated
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".conllu")
 
 
 def read_file(path: Path) -> Table:
@@ -22,6 +23,8 @@ def read_file(path: Path) -> Table:
         table = read_parquet(path)
     elif suffix in (".jsonl", ".ndjson"):
         table = read_json_lines(path)
+    elif suffix == ".conllu":
+        table = as_table(path)
     else:
         table = read_separated(path, tabs=suffix == ".tsv")
     if not table.rows:

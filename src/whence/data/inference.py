@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from whence.core.errors import BadData
 from whence.data.examples import Example
 from whence.data.files import each_line, short
 from whence.data.formats import as_object
+from whence.data.head_rules import dependencies
 from whence.data.sst import plain
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -17,17 +19,20 @@ FULL = ("sentence1", "sentence2", "gold_label")
 REDUCED = ("premise", "hypothesis", "label")
 
 
-def read_pairs(paths: list[Path]) -> tuple[tuple[Example, ...], list[str]]:
+def read_pairs(paths: list[Path], scheme: str = "") -> tuple[tuple[Example, ...], list[str]]:
     """The pairs of some files that have a label and words on both sides, and sentences on those that have not.
 
-    The premise is the text, the hypothesis the pair. Words are those of the binary parses, where a file has them.
+    The premise is the text, the hypothesis the pair. Words are those of the binary parses, where a file has them. With
+    a scheme of `data/head_rules.py` both get dependency trees, made of the parses, which must then be there.
     """
     skipped: Counter[str] = Counter()
     pairs = []
     for path in paths:
         for number, line in each_line(path):
             if line.strip():
-                read = as_pair(as_object(line, f"{path}, line {number}"), f"{path}, line {number}")
+                row, where = as_object(line, f"{path}, line {number}"), f"{path}, line {number}"
+                read = as_pair(row, where)
+                read = with_trees(read, row, where, scheme) if scheme and isinstance(read, Example) else read
                 skipped[read if isinstance(read, str) else ""] += 1
                 pairs += [] if isinstance(read, str) else [read]
     if not pairs:
@@ -55,6 +60,24 @@ def as_pair(row: dict[str, Any], where: str) -> Example | str:
     else:
         example = Example(premise.strip(), label, hypothesis.strip())
     return example if example.text and example.pair else "without words on one side"
+
+
+def with_trees(pair: Example, row: dict[str, Any], where: str, scheme: str) -> Example:
+    """A pair with the dependency trees of its parses."""
+    trees = []
+    for i, words in enumerate((pair.words, pair.pair_words), start=1):
+        parse = row.get(f"sentence{i}_parse")
+        if not isinstance(parse, str) or words is None:
+            raise BadData(f"{where}: sentence{i}_parse and sentence{i}_binary_parse were expected; this copy has no "
+                          "parses: get the official one, or read the corpus without trees")  # fmt: skip
+        try:
+            leaves, heads = dependencies(parse, scheme)
+        except ValueError as error:
+            raise BadData(f"{where}: sentence{i}_parse cannot be read: {error}; it is {short(parse, 60)}") from error
+        if len(leaves) != len(words):
+            raise BadData(f"{where}: sentence{i}_parse has {len(leaves)} words, its binary parse {len(words)}")
+        trees.append(heads)
+    return replace(pair, heads=trees[0], pair_heads=trees[1])
 
 
 def parse_words(parse: str) -> tuple[str, ...]:

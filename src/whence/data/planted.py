@@ -69,6 +69,7 @@ def with_token(example: Example, token: str, label: str, place: float) -> Exampl
     at = int(place * (len(words) + 1))
     words.insert(at, token)
     marks = tuple(i == at for i in range(len(words)))
+    example = replace(example, heads=None, relations=None)  # the token has no place in the tree
     return replace(example, text=" ".join(words), label=label, words=tuple(words), rationale=marks)
 
 

@@ -7,20 +7,31 @@ from pathlib import Path
 
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus
+from whence.data.head_rules import SCHEMES
 from whence.data.inference import LABELS, read_pairs
 from whence.data.shelf import Shelf
 
 FILES = {split: f"snli_1.0_{split}.jsonl" for split in ("train", "dev", "test")}
+NAMES = {"": "snli", "content": "snli:parsed", "collins": "snli:parsed-collins"}
 
 
-def load(data_dir: str | Path) -> Corpus:
-    """The pairs on whose label the annotators agreed, from the folder `<data_dir>/snli`."""
+def load(data_dir: str | Path, trees: str = "") -> Corpus:
+    """The pairs on whose label the annotators agreed, from the folder `<data_dir>/snli`.
+
+    With `trees` the premise and the hypothesis of each pair have dependency trees (`heads` and `pair_heads`), made of
+    the parses that come with the corpus (by the Stanford parser) by a scheme of `data/head_rules.py`. The pairs are
+    those without trees: an encoder of sentences, such as DiSAN, is trained on pairs and looked at in each sentence.
+
+    *Differs from paper 001*, whose trees are Stanford dependencies from a dependency parser: `content` is near them.
+    """
     shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
     splits, notes = {}, []
     for split, name in FILES.items():
-        splits[split], skipped = read_pairs(shelf.take(name))
+        splits[split], skipped = read_pairs(shelf.take(name), trees)
         notes += skipped
-    return Corpus("snli", splits, LABELS, ENTRY.about, (*shelf.notes, *notes))
+    if trees:
+        notes.append(f"trees: {SCHEMES[trees]}, of the constituency parses that come with SNLI (Stanford parser)")
+    return Corpus(NAMES[trees], splits, LABELS, ENTRY.about, (*shelf.notes, *notes))
 
 
 ENTRY = Entry(
@@ -29,6 +40,7 @@ ENTRY = Entry(
     licence="CC BY-SA 4.0",
     kind="native",
     load=load,
+    variants={"parsed": {"trees": "content"}, "parsed-collins": {"trees": "collins"}},
     where="https://nlp.stanford.edu/projects/snli/snli_1.0.zip",
     files=dict.fromkeys(FILES.values(), ""),
     sources=(

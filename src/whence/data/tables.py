@@ -1,4 +1,4 @@
-"""The user's own tables: CSV, TSV, JSON lines or Parquet, one example a row."""
+"""The user's own tables: CSV, TSV, JSON lines, Parquet or CoNLL-U, one example a row."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from whence.core.errors import BadData
-from whence.data.cells import as_labels, as_list, as_marks, in_order, missing
+from whence.data.cells import as_heads, as_labels, as_list, as_marks, in_order, missing
 from whence.data.columns import Columns, settle
 from whence.data.examples import Corpus, Example
 from whence.data.files import Table
@@ -65,12 +65,13 @@ class Reading:
     def examples(self) -> list[Example]:
         """One example for each row."""
         columns: dict[str, Sequence[Any]] = {"words": self.lists("tokens")} if self.columns.tokens else {}
-        columns |= {"tags": self.lists("tags")} if self.columns.tags else {}
+        columns |= {role: self.lists(role) for role in ("tags", "relations") if getattr(self.columns, role)}
         columns |= {"rationale": self.marks()} if self.columns.rationale else {}
+        columns |= {"heads": self.trees()} if self.columns.heads else {}
         columns |= {role: self.strings(role) for role in ("text", "pair", "target") if getattr(self.columns, role)}
         if self.columns.label:
             columns["label"] = as_labels([row.get(self.columns.label) for row in self.table.rows])
-        if "words" not in columns and {"tags", "rationale"} & columns.keys():
+        if "words" not in columns and {"tags", "rationale", "heads", "relations"} & columns.keys():
             columns["words"] = [tuple(text.split()) for text in columns["text"]]
         if "words" in columns:
             columns["text"] = [" ".join(words) for words in columns["words"]]
@@ -105,13 +106,22 @@ class Reading:
         refuse(read, lambda cell: cell is None, wanted)
         return [cell or () for cell in read]
 
+    def trees(self) -> list[tuple[int, ...]]:
+        """The cells of the column of heads."""
+        column = self.columns.heads
+        read = [as_heads(cell) for cell in self.lists("heads")]
+        wanted = f"{self.name}: column {column!r} must hold each word's head as a number; there is something else"
+        refuse(read, lambda cell: cell is None, wanted)
+        return [cell or () for cell in read]
+
     def notes(self, examples: Sequence[Example]) -> list[str]:
         """Sentences on what was done to the rows."""
         said = []
         unlabelled = sum(e.label is None for e in examples)
         if self.columns.label and unlabelled:
             said.append(f"{unlabelled} of {len(examples)} rows have no label; they are kept without one")
-        if not self.columns.tokens and (self.columns.tags or self.columns.rationale):
+        marked = (self.columns.tags, self.columns.rationale, self.columns.heads, self.columns.relations)
+        if not self.columns.tokens and any(marked):
             said.append("split the texts into words at spaces, since there are marks for words and no column of words")
         return said
 

@@ -28,7 +28,7 @@ from whence.experiments._scoring import Occurrences, before_training, occurrence
 from whence.measures.bleu import COUNTS, bleu_counts, sentence_bleu
 from whence.models.batch import Batch
 from whence.models.generating import translate
-from whence.models.marking import scores
+from whence.models.marking import agreement, scores
 from whence.models.stepwise import encoded_once, step_probabilities
 from whence.models.subject import Subject, probabilities
 from whence.models.targets import Measure, Target, predicted
@@ -131,6 +131,8 @@ class Bench:
     ) -> Marks:
         """How well every example is answered, under an alteration or none; mean of the draws."""
         specials = config.specials if specials is None else specials
+        if self.subject.task.valued and make is None:
+            return Marks(agreement(self.subject, self.examples, self.batch_size))
         if self.subject.task.name == "seq2seq" and config.decoding == "free":
             return self._translated(config, make, place, specials, draws)
         return Marks(self.scores(make, place, specials, draws))

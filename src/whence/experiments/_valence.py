@@ -15,7 +15,7 @@ from whence.measures.regression import Coefficient, curvature, quadratic, two_li
 KEYS = ["state", "method"]
 FEWEST = 30  # words: of fewer, a curve says too little
 AT_ONCE = 2**21  # scores of words held at a time
-HIGH, NORMAL = 0.4, 1.96
+HIGH = 0.4  # a mean score above which the paper left words out of its figure
 NONE = Coefficient(*[np.nan] * 6)
 
 
@@ -62,8 +62,9 @@ def fits(words: pd.DataFrame, controlled: bool) -> dict[str, Any]:
         shape = lines.shape if lines else "neither"
     return {
         "n": len(words), "b1": b1.value, "b1_se": b1.se, "b1_t": b1.t, "b1_p": b1.p, "b1_low": b1.low,
-        "b1_high": b1.high, "b2": b2.value, "b2_se": b2.se, "b2_t": b2.t, "b2_p": b2.p, "b2_low": b2.low, "b2_high": b2.high, "r_squared": r_squared, "shape": shape,
-        "break": at, "left": left.value, "left_p": left.p, "right": right.value, "right_p": right.p,
+        "b1_high": b1.high, "b2": b2.value, "b2_se": b2.se, "b2_t": b2.t, "b2_p": b2.p, "b2_low": b2.low,
+        "b2_high": b2.high, "r_squared": r_squared, "shape": shape, "break": at, "left": left.value,
+        "left_p": left.p, "right": right.value, "right_p": right.p,
     }  # fmt: skip
 
 
@@ -81,40 +82,27 @@ def regressions(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> pd.Dat
     return pd.DataFrame(rows)
 
 
-def numbers(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: `b2, lat`, `p of b2, lat, untrained`, `correlation, lat, random`, ...
-
-    Intervals of b1 and b2 are those of least squares; a correlation is that of two explainers' scores of the same
-    words, with Fisher's interval; `words above 0.4` is a share in per cent (paper 000, footnotes 5 and 6).
-    """
+def numbers(table: pd.DataFrame, fitted: pd.DataFrame) -> dict[str, Interval]:
+    """Coefficients and shares by name, for a ledger: of the trained model, no controls (000 §6.4, footnotes 5, 6)."""
     found: dict[str, Interval] = {}
-    words = rated(table)
-    for (state, method), rows in words.items():
-        name, fit = f"{method}{', untrained' * (state == 'untrained')}", fits(rows, False)
-        for b in ("b1", "b2"):
-            found[f"{b}, {name}"] = Interval(fit[b], fit[f"{b}_low"], fit[f"{b}_high"])
-            found[f"t of {b}, {name}"], found[f"p of {b}, {name}"] = _plain(fit[f"{b}_t"]), _plain(fit[f"{b}_p"])
-        found[f"R², {name}"], found[f"words, {name}"] = _plain(fit["r_squared"]), _plain(float(fit["n"]))
-        found[f"words above 0.4, {name}"] = _plain(100 * float((rows["score"] > HIGH).mean()))
-    trained = {method: rows for (state, method), rows in words.items() if state == "trained"}
-    for one, other in combinations(trained, 2):
-        both = trained[one].merge(trained[other], on="word")
-        found[f"correlation, {one}, {other}"] = _correlation(both["score_x"], both["score_y"])
+    words = words_of(table).query("state == 'trained'")
+    for row in fitted.query("state == 'trained' and not controls").to_dict("records"):
+        method = row["method"]
+        found[f"b2 of {method}"] = Interval(row["b2"], row["b2_low_sentences"], row["b2_high_sentences"])
+        for name in ("b1", "b1_t", "b1_p", "b2_t", "b2_p", "r_squared"):
+            found[_said(name, method)] = Interval(row[name], np.nan, np.nan)
+        high = 100 * float((words.loc[words["method"] == method, "score"] > HIGH).mean())
+        found[f"% of words above {HIGH} by {method}"] = Interval(high, np.nan, np.nan)
+    scores = words.pivot(index="word", columns="method", values="score")
+    for one, other in combinations(words["method"].unique(), 2):
+        found[f"correlation of {one} and {other}"] = Interval(float(scores[one].corr(scores[other])), np.nan, np.nan)
     return found
 
 
-def _plain(value: float) -> Interval:
-    """A number without an interval."""
-    return Interval(float(value), np.nan, np.nan)
-
-
-def _correlation(x: pd.Series, y: pd.Series) -> Interval:
-    """Pearson's correlation with Fisher's interval."""
-    if len(x) < FEWEST or not (np.ptp(x) and np.ptp(y)):
-        return _plain(np.nan)
-    r = float(np.corrcoef(x, y)[0, 1])
-    reach = NORMAL / np.sqrt(len(x) - 3)
-    return Interval(r, float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach)))
+def _said(name: str, method: str) -> str:
+    """'p of b2 of lat'."""
+    of, _, what = name.partition("_")
+    return f"{what} of {of} of {method}" if what in ("t", "p") else f"{name.replace('r_squared', 'R²')} of {method}"
 
 
 def curvatures(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> dict[tuple[str, str], Float[ndarray, " draw"]]:

@@ -96,7 +96,7 @@ def _asked_by_others(bench: "Bench", batch: "Batch", other: Sequence[int]) -> An
     if bench.subject.model.question is None:
         return None
     pairs = [(bench.examples[i], bench.examples[other[i]]) for i in batch.examples.tolist()]
-    swapped = [replace(own, pair=stranger.pair, pair_words=stranger.pair_words) for own, stranger in pairs]
+    swapped = [replace(own, pair=other.pair, pair_words=other.pair_words, pair_heads=None) for own, other in pairs]
     with _heard(bench.subject.model) as asked:
         bench.subject.predict(bench.subject.encode(swapped))
     return asked[0]

@@ -137,12 +137,14 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: every cell of the heatmap, `both, head 1`, and chance, `both, chance`."""
-    rows = summary(table)
-    cells = zip(rows["tag"], rows["head"], rows["share"], rows["low"], rows["high"], strict=True)
-    found = {f"{tag}, head {head}": Interval(*of_one) for tag, head, *of_one in cells}
-    chance = rows.groupby("tag")["chance"].mean()
-    return {**found, **{f"{tag}, chance": Interval(value, np.nan, np.nan) for tag, value in chance.items()}}
+    """The numbers that a ledger may ask for: each head's share, and chance (000 Fig. 6)."""
+    names = {"both": "both", "v.pos": "very positive", "v.neg": "very negative"}
+    found, rows = {}, summary(table)
+    for row in rows.to_dict("records"):
+        found[f"head {row['head']}, {names[row['tag']]}"] = Interval(row["share"], row["low"], row["high"])
+    for tag, of_tag in rows.groupby("tag"):
+        found[f"chance, {names[str(tag)]}"] = Interval(float(of_tag["chance"].mean()), np.nan, np.nan)
+    return found
 
 
 def figure(table: pd.DataFrame) -> Figure:

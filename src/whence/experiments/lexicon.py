@@ -101,8 +101,8 @@ def summary(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: those of every regression."""
-    return numbers(table)
+    """The numbers that a ledger may ask for: `b2 of lat`, `p of b2 of lat`, `correlation of lat and random`, ..."""
+    return numbers(table, summary(table))
 
 
 def matches(table: pd.DataFrame) -> dict[str, int]:

@@ -29,7 +29,7 @@ from whence.explainers import explainer
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import paired_bootstrap
 from whence.measures.divergence import total_variation
-from whence.measures.ranks import kendall_tau
+from whence.measures.ranking import kendall_tau
 from whence.results.columns import Column, Columns
 from whence.results.verdict import Effect, Verdict
 

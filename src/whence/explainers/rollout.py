@@ -23,7 +23,7 @@ from whence.models.targets import Target
 def explain(
     subject: Subject, batch: Batch, target: Target, *, residual: bool = True, row: int | str = "auto"
 ) -> Attribution:
-    """Score each token by its share of the row that is read (`row`: see `_stack.follow`); a text's scores sum to one."""
+    """Score each token by its share of what is read (`row`: see `_stack.follow`); a text's scores sum to one."""
     product = Rollout(residual=residual)
     followed = follow(subject, batch, target, row, "rollout", product)
     scores = followed.start

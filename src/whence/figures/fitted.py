@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.polynomial import Polynomial
 
 from whence.figures.shades import visible
 from whence.figures.style import INK, PALETTE, QUIET, house, panels
@@ -13,6 +14,7 @@ from whence.measures.regression import FEWEST, quadratic
 SHOWN = 2500  # points of a panel; curves are made of all
 CUT = 0.99  # the highest hundredth of the points is not shown, so that the rest can be seen (the paper: above 0.4)
 NORMAL = 1.96
+GRID = 200  # places where a curve is drawn
 
 
 def fitted(
@@ -60,7 +62,10 @@ def _curve(axes: Axes, x: np.ndarray, y: np.ndarray, colour: str, style: str, na
     """The parabola with its band; none where there are too few points for one."""
     if len(x) < FEWEST or len(np.unique(x)) < 3:
         return
-    fit, order = quadratic(y, x), np.argsort(x)
-    axes.plot(x[order], fit.curve[order], style, color=colour, linewidth=1.6, label=name)
-    low, high = fit.curve - NORMAL * fit.curve_se, fit.curve + NORMAL * fit.curve_se
-    axes.fill_between(x[order], low[order], high[order], color=colour, alpha=0.18, linewidth=0)
+    fit, kinds = quadratic(y, x), len(np.unique(x))
+    grid = np.linspace(x.min(), x.max(), GRID)
+    curve = Polynomial.fit(x, fit.curve, 2)(grid)
+    variance = Polynomial.fit(x, fit.curve_se**2, min(4, kinds - 1))(grid)  # of a parabola: a quartic
+    half = NORMAL * np.sqrt(np.clip(variance, 0, None))
+    axes.plot(grid, curve, style, color=colour, linewidth=1.6, label=name)
+    axes.fill_between(grid, curve - half, curve + half, color=colour, alpha=0.18, linewidth=0)

@@ -4,53 +4,66 @@ import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from whence.core.errors import BadData
 
 FOR, AGAINST = (0, 114, 178), (213, 94, 0)  # blue and vermilion, told apart by the colour-blind
 DEEPEST = 0.6  # the strongest shade still leaves the text readable
+Shading = Literal["strongest", "range"]
 Scores = Iterable[float] | Mapping[str, Iterable[float]]
 
 
 @dataclass(frozen=True)
 class Line:
-    """One method's scores over the tokens, from −1 to 1 in shade; `strongest` is the score of the deepest shade."""
+    """One method's scores over the tokens, from −1 to 1 in shade: none for `weakest`, the deepest for `strongest`."""
 
     method: str
     tokens: tuple[str, ...]
     scores: tuple[float, ...]
     strongest: float
     signed: bool
+    weakest: float = 0.0
 
     @property
     def shades(self) -> list[float]:
-        """Scores over the strongest one; what is not a number has no shade."""
-        return [score / self.strongest if self.strongest and math.isfinite(score) else 0.0 for score in self.scores]
+        """Where scores lie between the weakest and the strongest; what is not a number has no shade."""
+        wide = self.strongest - self.weakest
+        return [(score - self.weakest) / wide if wide and math.isfinite(score) else 0.0 for score in self.scores]
 
     @property
     def scale(self) -> str:
         """The scale, in words."""
-        if not self.strongest:
+        least, most = score_text(self.weakest, self.signed), score_text(self.strongest, self.signed)
+        if self.weakest == self.strongest:
             known = not self.scores or any(math.isfinite(score) for score in self.scores)
-            return "all scores are zero" if known else "none of the scores is a number"
+            return f"all scores are {most if self.strongest else 'zero'}" if known else "none of the scores is a number"
+        if self.weakest:
+            return f"no shade = {least}, deepest shade = {most}"
         hues = "blue for, orange against; " if self.signed else ""
         return f"{hues}deepest shade = {'±' if self.signed else ''}{self.strongest:.3g}"
 
 
-def lines(tokens: Sequence[str], scores: Scores) -> list[Line]:
-    """A line for each method, each on its own scale: methods score in different units."""
+def lines(tokens: Sequence[str], scores: Scores, shading: Shading = "strongest") -> list[Line]:
+    """A line for each method, each on its own scale: methods score in different units.
+
+    Shades go from zero to the `strongest` score, or over the `range` of a text, from its least score to its largest, as
+    in the highlights of paper 000.
+    """
     named = scores if isinstance(scores, Mapping) else {"": scores}
-    return [_line(method, tokens, [float(score) for score in row]) for method, row in named.items()]
+    return [_line(method, tokens, [float(score) for score in row], shading) for method, row in named.items()]
 
 
-def _line(method: str, tokens: Sequence[str], scores: Sequence[float]) -> Line:
+def _line(method: str, tokens: Sequence[str], scores: Sequence[float], shading: Shading) -> Line:
     if len(tokens) != len(scores):
         where = f" of {method}" if method else ""
         raise BadData(f"every token needs one score; there are {len(tokens)} tokens and {len(scores)} scores{where}")
     finite = [score for score in scores if math.isfinite(score)]
     strongest = max((abs(score) for score in finite), default=0.0)
-    shown = tuple(visible(token) for token in tokens)
-    return Line(visible(method), shown, tuple(scores), strongest, any(score < 0 for score in finite))
+    shown, signed = tuple(visible(token) for token in tokens), any(score < 0 for score in finite)
+    if shading == "range" and finite:
+        return Line(visible(method), shown, tuple(scores), max(finite), signed, min(finite))
+    return Line(visible(method), shown, tuple(scores), strongest, signed)
 
 
 def visible(text: str) -> str:

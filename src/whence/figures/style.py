@@ -87,6 +87,11 @@ def save(figure: Figure, path: str | Path, endings: Sequence[str] = ("svg", "pdf
     return written
 
 
+def linked(files: Sequence[Path]) -> str:
+    """The first of the files as a page beside their folder links to it."""
+    return f"{files[0].parent.name}/{files[0].name}"
+
+
 def as_svg(figure: Figure) -> str:
     """The figure as an `<svg>` element to put into a page, with ids that no other figure has."""
     buffer = io.StringIO()

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from html import escape
 
-from whence.figures.shades import AGAINST, DEEPEST, FOR, Line, Scores, blend, lines, right_to_left, score_text
+from whence.figures.shades import AGAINST, DEEPEST, FOR, Line, Scores, Shading, blend, lines, right_to_left, score_text
 from whence.figures.tokens_svg import as_svg
 from whence.results.latex import latex
 
 __all__ = ["as_html", "as_latex", "as_svg", "as_text"]
 
 
-def as_html(tokens: Sequence[str], scores: Scores, caption: str = "") -> str:
+def as_html(tokens: Sequence[str], scores: Scores, caption: str = "", shading: Shading = "strongest") -> str:
     """A table of one row for each method: its name, the tokens on shaded ground, the scale.
 
     Shades are half transparent, so that they do on a light page and on a dark one. A token's score is its title.
@@ -19,7 +19,7 @@ def as_html(tokens: Sequence[str], scores: Scores, caption: str = "") -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(line.method)}</th><td style="line-height:1.9">{_html_tokens(line)}'
         f"<br><small>{escape(line.scale)}</small></td></tr>"
-        for line in lines(tokens, scores)
+        for line in lines(tokens, scores, shading)
     )
     return f'<table class="whence-tokens">{above}<tbody>{rows}</tbody></table>'
 
@@ -37,9 +37,9 @@ def _html_tokens(line: Line) -> str:
     return " ".join(spans)
 
 
-def as_text(tokens: Sequence[str], scores: Scores, colour: bool = True) -> str:
+def as_text(tokens: Sequence[str], scores: Scores, colour: bool = True, shading: Shading = "strongest") -> str:
     """Lines for a terminal: shaded tokens, or, without colour, each token with its score in brackets."""
-    named = lines(tokens, scores)
+    named = lines(tokens, scores, shading)
     width = max((len(line.method) for line in named), default=0)
     shown = []
     for line in named:
@@ -68,13 +68,13 @@ def _isolated(token: str) -> str:
     return f"\u2068{token}\u2069" if right_to_left(token) else token
 
 
-def as_latex(tokens: Sequence[str], scores: Scores) -> str:
+def as_latex(tokens: Sequence[str], scores: Scores, shading: Shading = "strongest") -> str:
     r"""A tabular of one row for each method; needs `\usepackage{xcolor}`.
 
     Letters outside Latin need XeLaTeX or LuaLaTeX and a font that has them.
     """
     rows = []
-    for line in lines(tokens, scores):
+    for line in lines(tokens, scores, shading):
         boxes = " ".join(_box(token, shade) for token, shade in zip(line.tokens, line.shades, strict=True))
         scale = latex(line.scale).replace("±", r"\ensuremath{\pm}")
         rows.append(rf"{latex(line.method)} & {boxes} \newline {{\footnotesize {scale}}} \\")

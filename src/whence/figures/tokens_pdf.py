@@ -6,16 +6,18 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from whence.figures.shades import Scores, blend, lines
+from whence.figures.shades import Scores, Shading, blend, lines
 from whence.figures.style import house
 from whence.figures.tokens_svg import ROW, SIZE, placed, width_of
 
 INCH = 96.0  # pixels
 
 
-def save_pdf(tokens: Sequence[str], scores: Scores, path: Path, width: int = 420) -> None:
+def save_pdf(
+    tokens: Sequence[str], scores: Scores, path: Path, width: int = 420, shading: Shading = "strongest"
+) -> None:
     """Each method's name and scale, and under it its tokens on shaded ground."""
-    blocks = [(line, list(placed(line, width))) for line in lines(tokens, scores)]
+    blocks = [(line, list(placed(line, width))) for line in lines(tokens, scores, shading)]
     height = sum(30 + ROW + max((y for _, y, *_ in boxes), default=0.0) + 12 for _, boxes in blocks) + 12
     with house():
         figure = Figure(figsize=(width / INCH, height / INCH))

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from whence.figures.shades import Line, Scores, blend, lines, score_text
+from whence.figures.shades import Line, Scores, Shading, blend, lines, score_text
 
 SIZE = 13.0  # the height of letters, in pixels
 LETTER = 0.61 * SIZE  # the width of a letter of a typewriter font
@@ -12,11 +12,11 @@ ROW = 22.0
 FONT = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace"
 
 
-def as_svg(tokens: Sequence[str], scores: Scores, width: int = 420) -> str:
+def as_svg(tokens: Sequence[str], scores: Scores, width: int = 420, shading: Shading = "strongest") -> str:
     """Each method's name and scale, and under it its tokens on shaded ground, broken into lines of that width."""
     parts: list[str] = []
     top = 6.0
-    for line in lines(tokens, scores):
+    for line in lines(tokens, scores, shading):
         for heading in filter(None, (line.method, line.scale)):
             short = heading if len(heading) <= (width - 8) / LETTER else heading[: int((width - 8) / LETTER) - 1] + "…"
             parts.append(f'<text x="4" y="{top + 10:g}" font-size="11" fill="#555">{escape(short)}</text>')

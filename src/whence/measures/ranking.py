@@ -1,4 +1,4 @@
-"""How well scores put the marked items before the others."""
+"""Orders of items: how well scores put the marked ones before the others, and how far two orders agree."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -21,3 +21,14 @@ def average_precision(scores: Float[ndarray, " item"], marked: Bool[ndarray, " i
     found = np.cumsum(marked[order])[last]
     precision = found / (np.flatnonzero(last) + 1)
     return float((np.diff(found, prepend=0) * precision).sum() / marked.sum())
+
+
+def kendall_tau(first: Float[ndarray, " item"], second: Float[ndarray, " item"]) -> float:
+    """Kendall's τ-b: 1 (the same order) to -1 (the reverse); NaN where there is no order: one item, or all equal.
+
+    τ = (C − D) / √((C + D + T₁)(C + D + T₂)): C pairs in the same order, D in the reverse, T₁ and T₂ ties of one alone.
+    """
+    pairs = np.triu_indices(len(first), 1)
+    one, other = (np.sign(values[pairs[0]] - values[pairs[1]]) for values in (first, second))
+    ordered = np.sqrt(float((one != 0).sum()) * float((other != 0).sum()))
+    return float((one * other).sum() / ordered) if ordered else float("nan")

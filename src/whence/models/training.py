@@ -50,9 +50,11 @@ class Training(BaseModel):
     model: str = Field(
         "additive", description=f"{', '.join(REFERENCE)}; or the folder or hub name of a model to fine-tune"
     )
-    mode: Mode | None = Field(
-        None,
-        description="whose options hold where nothing is said: the paper's, its authors' code's, corrected (pooled)",
+    mode: Annotated[Mode | None, usually("corrected, of pooled and pooled_series", "paper|author-code|corrected")] = (
+        Field(
+            None,
+            description="whose options hold where nothing is said: the paper's, its authors' code's, or corrected ones",
+        )
     )
     data: str = Field("reviews", description="corpus with splits train and dev: a name or a table with a split column")
     data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = Field(

@@ -1,6 +1,6 @@
 """From narratives to batches: windows of words, of each of which a value is predicted (paper 000, §5.2)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 import torch
@@ -11,7 +11,6 @@ from whence.core.errors import BadData
 from whence.data.examples import Example
 from whence.models.batch import Batch
 from whence.models.encoding import Encoder
-from whence.models.wording import spelled
 
 
 class WindowEncoder(Encoder):
@@ -36,22 +35,17 @@ class WindowEncoder(Encoder):
         """For every token of a batch of these narratives the word that it is a piece of; empty for specials."""
         narratives = [_windows(example) for example in examples]
         texts = [window for windows in narratives for window in windows]
-        rows = batch.by_window()
-        there = rows.word[batch.answers.flatten()]  # [window token], those of narratives that are shorter left out
-        encodings = self._tokenized(texts).encodings or []
-        found = map(spelled, encodings, texts, there.tolist())
-        empty = [""] * rows.word.shape[1]
-        n_window = range(batch.answers.shape[1])
-        return [
-            [word for w in n_window for word in (next(found) if w < len(windows) else empty)] for windows in narratives
-        ]
+        words = super().spelled(self.read(texts, range(len(texts))), texts)
+        n_window = batch.answers.shape[1]
+        padding = [""] * (batch.special.shape[1] // n_window)
+        return list(_joined(words, [len(windows) for windows in narratives], n_window, padding))
 
     def _laid_out(self, rows: Batch, narratives: list[list[Example]], gold: Tensor, numbers: Tensor) -> Batch:
         """The rows of all windows, each narrative's one after another in one row."""
         lengths, n_window, n_token = [len(windows) for windows in narratives], gold.shape[1], rows.special.shape[1]
         place = torch.tensor([n_window * i + w for i, length in enumerate(lengths) for w in range(length)])
 
-        def lay(tensor: Shaped[Tensor, "row *rest"], padding: int) -> Shaped[Tensor, "batch window *rest"]:
+        def lay(tensor: Shaped[Tensor, " row *rest"], padding: int) -> Shaped[Tensor, "batch window *rest"]:
             laid = tensor.new_full((n_window * len(lengths), *tensor.shape[1:]), padding)
             return laid.index_copy(0, place, tensor).unflatten(0, (len(lengths), n_window))
 
@@ -60,17 +54,22 @@ class WindowEncoder(Encoder):
         if not (answers := lay(torch.ones(len(place), dtype=torch.bool), 0)).logical_and(gold.isnan()).any():
             inputs["labels"] = gold.nan_to_num()
         word = rows.word + _words_before(rows.word, narratives)[:, None] * (rows.word >= 0)
-        empty = (str(self.tokenizer.pad_token),) * n_token
-        shown = iter(rows.tokens)
-        tokens = tuple(
-            tuple(token for w in range(n_window) for token in (next(shown) if w < length else empty))
-            for length in lengths
-        )
+        padding = (str(self.tokenizer.pad_token),) * n_token
+        tokens = tuple(tuple(row) for row in _joined(rows.tokens, lengths, n_window, padding))
         return Batch(
             inputs, numbers, tokens, lay(rows.special, 1).flatten(1), lay(word, -1).flatten(1),
             lay(rows.segment, 0).flatten(1), answers, gold, lay(rows.truncated, 0).any(1),
             torch.arange(n_window).repeat_interleave(n_token).repeat(len(lengths), 1),
         )  # fmt: skip
+
+
+def _joined(
+    rows: Sequence[Sequence[str]], lengths: Sequence[int], n_window: int, padding: Sequence[str]
+) -> Iterator[list[str]]:
+    """What stands in the rows of all windows, each narrative's in one row, padded to so many windows."""
+    left = iter(rows)
+    for length in lengths:
+        yield [token for window in range(n_window) for token in (next(left) if window < length else padding)]
 
 
 def _windows(example: Example) -> list[Example]:

@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from whence.experiments.ablation import table_counts
 from whence.figures.bars import bars
-from whence.figures.style import save
+from whence.figures.style import linked, save
 from whence.measures.bootstrap import Interval, interval, resampled
 from whence.reproducing.comparing import Found, based
 from whence.reproducing.lines import number
@@ -88,7 +88,7 @@ def first_figure(study: Study, found: Found, folder: Path) -> str:
     table = pd.DataFrame([bar for case, result in shown.values() for bar in _bars(case, result.table)])
     picture = bars(table, "task", "weights", "value", "low", "high", x_label="accuracy in per cent, or BLEU")
     files = save(picture, folder / f"{study.name}-figure-1", ["svg"])
-    return f"### Figure 1\n\nWith attention, and trained with equal weights.\n\n![Figure 1]({_linked(files)})"
+    return f"### Figure 1\n\nWith attention, and trained with equal weights.\n\n![Figure 1]({linked(files)})"
 
 
 def _bars(case: Case, table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -1,12 +1,11 @@
 """The ledger: a page with every published number of a study beside ours, made from saved results."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from whence.experiments import experiment
-from whence.figures.style import save
+from whence.figures.style import linked, save
 from whence.reproducing.comparing import Found, ledger_table
 from whence.reproducing.falls import finding, first_figure
 from whence.reproducing.lines import RULE, as_lines, number, spread
@@ -62,17 +61,19 @@ def _tables(study: Study, lines: pd.DataFrame, found: Found) -> list[str]:
 
 
 def _rows(lines: pd.DataFrame, *where: str) -> str:
-    """The numbers of one table or figure, as a table; nothing where there are none."""
+    """The numbers of one table or figure, as a table, and why some are corrected; nothing where there are none."""
+    mine = as_lines(lines[lines["where"].isin(where)])
     rows = [
         f"| {line.system} | {line.data} | {line.quantity} | {number(line.published, line.sd, line.digits)} |"
         f" {number(line.ours, digits=line.digits)} | {spread(line)} | {line.status} |"
-        for line in as_lines(lines[lines["where"].isin(where)])
+        for line in mine
     ]
     header = [
         "| model | data | | published | ours | interval | status |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    return "\n".join([*header, *rows, *(f"\nCorrected: {why}" for why in whys)]) if rows else ""
+    corrected = dict.fromkeys(line.why for line in mine if line.status == "corrected")
+    return "\n".join([*header, *rows, *(f"\nCorrected: {why}." for why in corrected)]) if rows else ""
 
 
 def _said(study: Study, case: Case, result: Result | None) -> str:
@@ -111,12 +112,8 @@ def _picture(figure: Picture, case: Case, result: Result, folder: Path, study: s
     verdict, corpus = module.verdict(result.table), result.manifest["corpus"]
     return (
         f"**{case.name}**: {corpus['n']:,} examples of {corpus['name']}, {result.manifest['seconds']:.0f} seconds."
-        f" {verdict.sentence}\n\n![{figure.name}, {case.name}]({_linked(files)})"
+        f" {verdict.sentence}\n\n![{figure.name}, {case.name}]({linked(files)})"
     )
-
-
-def _linked(files: Sequence[Path]) -> str:
-    return f"{files[0].parent.name}/{files[0].name}"
 
 
 def _remarks(study: Study) -> str:
