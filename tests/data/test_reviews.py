@@ -130,3 +130,10 @@ def test_the_seed_decides():
 
 def test_a_corpus_of_one_review_is_made():
     assert len(reviews.load(sizes={"test": 1})["test"]) == 1
+
+
+def test_plain_reviews_have_no_negation_so_that_the_deciding_word_is_of_the_label():
+    for example in reviews.load(sizes={"train": 60}, negated=0.0)["train"]:
+        (decides,) = [word for word, marked in zip(example.words, example.rationale, strict=True) if marked]
+        assert decides in reviews.OPINIONS[example.label]
+        assert not {"not", "nobody", "nothing"} & set(example.words)

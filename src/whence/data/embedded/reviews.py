@@ -55,14 +55,17 @@ Opinions = Mapping[str, Sequence[str]]
 Marked = tuple[tuple[str, bool], ...]  # words, each with whether it decides
 
 
-def load(seed: int = 0, sizes: Mapping[str, int] | None = None) -> Corpus:
-    """Reviews with balanced labels, no two the same; opinion words of later splits all occur in the first."""
+def load(seed: int = 0, sizes: Mapping[str, int] | None = None, negated: float = 0.5) -> Corpus:
+    """Reviews with balanced labels, no two the same; opinion words of later splits all occur in the first.
+
+    Of the opinions that decide, so large a share is `negated`. With a half, words without their order tell nothing.
+    """
     rng, seen = draws(seed, "reviews"), set[str]()
     opinions: Opinions = OPINIONS
     splits: dict[str, tuple[Example, ...]] = {}
     for split, size in (sizes or SIZES).items():
         order = rng.permutation(size)
-        splits[split] = tuple(new_review(rng, LABELS[i % 2], opinions, seen) for i in order)
+        splits[split] = tuple(new_review(rng, LABELS[i % 2], opinions, seen, negated) for i in order)
         if len(splits) == 1:
             opinions = used(splits[split])
     return Corpus("reviews", splits, LABELS, ENTRY.about)
@@ -75,19 +78,21 @@ def used(examples: Sequence[Example]) -> Opinions:
     return occurring if all(occurring.values()) else OPINIONS
 
 
-def new_review(rng: np.random.Generator, label: str, opinions: Opinions, seen: set[str]) -> Example:
+def new_review(
+    rng: np.random.Generator, label: str, opinions: Opinions, seen: set[str], negated: float = 0.5
+) -> Example:
     """A review of the right length whose text has not been seen."""
     while True:
-        marked = review(rng, label, opinions)
+        marked = review(rng, label, opinions, negated)
         text = " ".join(word for word, _ in marked)
         if SHORTEST <= len(marked) <= LONGEST and text not in seen:
             seen.add(text)
             return Example(text, label, words=tuple(w for w, _ in marked), rationale=tuple(m for _, m in marked))
 
 
-def review(rng: np.random.Generator, label: str, opinions: Opinions) -> Marked:
+def review(rng: np.random.Generator, label: str, opinions: Opinions, negated: float = 0.5) -> Marked:
     """The judgement, with up to three other sentences around it."""
-    sentences = [judgement(rng, label, opinions)]
+    sentences = [judgement(rng, label, opinions, negated)]
     frames = {pick(rng, ELSEWHERE if rng.random() < 0.4 else NEUTRAL): None for _ in range(int(rng.integers(4)))}
     for frame in frames:
         opinion = pick(rng, opinions[pick(rng, LABELS)])  # of either kind: it does not count
@@ -95,19 +100,19 @@ def review(rng: np.random.Generator, label: str, opinions: Opinions) -> Marked:
     return tuple(word for sentence in sentences for word in (*sentence, (".", False)))
 
 
-def judgement(rng: np.random.Generator, label: str, opinions: Opinions) -> Marked:
+def judgement(rng: np.random.Generator, label: str, opinions: Opinions, negated: float) -> Marked:
     """What the writer thinks: one clause, or, in a third of the reviews, an opposite one and *but* before it."""
     first, second = rng.permutation(len(ASPECTS))[:2]
-    decides = clause(rng, label, opinions, ASPECTS[first])
+    decides = clause(rng, label, opinions, ASPECTS[first], negated)
     if rng.random() < 2 / 3:
         return decides
-    granted = clause(rng, opposite(label), opinions, ASPECTS[second])
+    granted = clause(rng, opposite(label), opinions, ASPECTS[second], negated)
     return (*unmarked(granted), (",", False), ("but", False), *decides)
 
 
-def clause(rng: np.random.Generator, label: str, opinions: Opinions, aspect: str) -> Marked:
-    """An opinion on something about the film; in every other clause the opposite opinion, negated."""
-    if rng.random() < 0.5:
+def clause(rng: np.random.Generator, label: str, opinions: Opinions, aspect: str, negated: float) -> Marked:
+    """An opinion on something about the film; in a share of the clauses the opposite opinion, negated."""
+    if rng.random() < 1 - negated:
         return filled(rng, pick(rng, PLAIN), pick(rng, opinions[label]), aspect)
     return filled(rng, pick(rng, NEGATED), pick(rng, opinions[opposite(label)]), aspect)
 
@@ -141,5 +146,6 @@ ENTRY = Entry(
     licence="that of Whence",
     kind="embedded",
     load=load,
+    variants={"negated": {"negated": 0.5}, "plain": {"negated": 0.0}},
     cite="Opinion words after Hutto & Gilbert (2014). VADER: A Parsimonious Rule-based Model. ICWSM.",
 )
