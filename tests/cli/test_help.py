@@ -98,7 +98,10 @@ def test_a_reader_that_goes_away_is_no_error():
     assert piped.stderr == ""
 
 
-@pytest.mark.parametrize("arguments", [("audit",), ("explain",), ("train",), ("data",), ("run", "ablation")])
+@pytest.mark.parametrize(
+    "arguments",
+    [("audit",), ("explain",), ("train",), ("data",), ("run", "ablation"), ("run", "words"), ("run", "heads")],
+)
 def test_help_says_what_is_taken_where_nothing_is_named(arguments, capsys):
     shown = " ".join(whence(capsys, *arguments, "--help").out.replace("│", "").split())
     assert "None" not in shown

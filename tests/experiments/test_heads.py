@@ -1,20 +1,50 @@
 """Heads: Eq. 14 by hand, chance on the same texts, and a slow loop over a real model's tokens."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
+import torch
 from scipy.stats import norm
 from test_permutation import bench as bench_of
 
 from whence.core.errors import BadConfig
+from whence.data.examples import narrative
 from whence.data.lexicons import Lexicon
 from whence.experiments import heads
-from whence.experiments._shares import shares
+from whence.experiments._bench import Bench
+from whence.experiments._shares import drawn, shares
 from whence.explainers.lat import traced
+from whence.models import PooledForTimeSeries
+from whence.models.pooled_series import PooledSeriesConfig
+from whence.models.subject import Subject
+from whence.models.vocabulary import word_tokenizer
 
 # two heads, two texts: of four tokens (the last one padding) and of three
 FIRST = np.array([[0.5, 0.3, 0.2, 0.0], [0.1, 0.1, 0.8, 0.0]])
 SECOND = np.array([[0.6, 0.2, 0.2], [0.25, 0.25, 0.5]])
+SIZES = {"embedding_size": 8, "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "head_size": 4,
+         "intermediate_size": 8, "lstm_size": 8}  # fmt: skip
 REAL = np.array([True, True, True, False])
+
+
+@dataclass
+class Text:
+    """A batch of one text, of one window if it is a narrative's."""
+
+    number: int
+    window: torch.Tensor | None = None
+
+    def __len__(self):
+        return 1
+
+
+def reader() -> Subject:
+    """A model of series that has learned nothing."""
+    tokenizer = word_tokenizer([narrative([["a", "lovely", "day", "then", "grim"]])])
+    torch.manual_seed(0)
+    ids = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("pad", "bos", "eos")}
+    return Subject(PooledForTimeSeries(PooledSeriesConfig(vocab_size=len(tokenizer), **SIZES, **ids)), tokenizer)
 
 
 class Made:
@@ -25,10 +55,10 @@ class Made:
 
     def traced_heads(self, row):
         for number, (words, attention, real) in enumerate(self.texts):
-            yield [number], [words], attention[None], real[None]
+            yield Text(number), [words], attention[None], real[None]
 
     def numbers(self, batch):
-        return batch
+        return [batch.number]
 
 
 def made(tmp_path, n=1):
@@ -100,8 +130,8 @@ def test_the_verdict(lift, answer):
         for head in (1, 2):
             for tag in heads.TAGS:
                 on = 0.1 + lift + rng.normal(0, 0.03)
-                rows.append({"example": example, "head": head, "tag": tag, "on": on, "all": 1.0, "even": 0.1,
-                             "tagged": 1, "tokens": 10, "cuts": "mine"})  # fmt: skip
+                rows.append({"example": example, "window": 0, "head": head, "tag": tag, "on": on, "all": 1.0,
+                             "even": 0.1, "tagged": 1, "tokens": 10, "cuts": "mine"})  # fmt: skip
     table = heads.COLUMNS.table(rows)
     found = heads.verdict(table)
     assert (found.question, found.answer) == (6, answer)
@@ -145,3 +175,29 @@ def test_texts_without_such_words_say_so(tmp_path):
     config = heads.Config(model="m", data="d", lexicon=str(tmp_path / "mine.csv"), positive=7, negative=3)
     with pytest.raises(BadConfig, match="none of the texts holds a word that is very positive: mine at least 7"):
         heads.run(config, Made([(["a", "film"], SECOND[:, :2], np.ones(2, bool))]))
+
+
+def test_a_ledger_is_told_every_cell(tmp_path):
+    found = heads.quantities(made(tmp_path))
+    assert found["head 2, very negative"].mean == pytest.approx(0.8)
+    assert found["chance, very positive"].mean == pytest.approx(1 / 3)
+    assert len(found) == 9
+
+
+def test_windows_are_texts_and_narratives_are_drawn_whole():
+    """Heads of a series: a row for each window that holds such a word, by hand from the trace of each window."""
+    texts = [narrative([["a", "lovely", "day"], ["then"], ["grim", "lovely"]]), narrative([["grim"], ["a", "day"]])]
+    some = Bench(reader(), texts, range(2), quiet=True)
+    table = heads.run(heads.Config(model="m", data="d", lexicon="vader"), some)
+    both = table[table["tag"] == "both"]
+    assert both[both["head"] == 1][["example", "window"]].to_numpy().tolist() == [[0, 0], [0, 2], [1, 0]]
+    batch = some.subject.encode(texts)
+    attention = traced(some.subject, batch).heads  # [window head token], three windows of each narrative
+    last = both[(both["head"] == 2) & (both["window"] == 2)].iloc[0]
+    assert last["on"] == pytest.approx(float(attention[2, 1, 1:3].sum()), abs=1e-6)
+    assert (last["tagged"], last["tokens"]) == (2, 2)
+    occurring = {(o.example, o.word): o.n for o in some.occurrences(("lat",))}
+    assert occurring == {(0, "a"): 1, (0, "lovely"): 2, (0, "day"): 1, (0, "then"): 1, (0, "grim"): 1, (1, "grim"): 1,
+                         (1, "a"): 1, (1, "day"): 1}  # fmt: skip
+    counts, _ = drawn(table, "both")
+    assert counts.shape == (2,)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from test_permutation import bench as bench_of
 
 from whence.experiments import lexicon
@@ -173,3 +174,16 @@ def test_a_real_model_goes_through():
     assert scores["trained", "lat"] != pytest.approx(scores["untrained", "lat"])
     assert lexicon.verdict(made).answer in ("yes", "no", "undecided")
     assert isinstance(lexicon.summary(made), pd.DataFrame)
+
+
+def test_a_ledger_is_told_every_number():
+    made = table(u)
+    found, rows = lexicon.quantities(made), lexicon.summary(made).set_index(["state", "method", "controls"])
+    first = rows.loc[("trained", "lat", False)]
+    assert (found["b2 of lat"].mean, found["b2 of lat"].low) == (first["b2"], first["b2_low_sentences"])
+    assert found["p of b2 of lat"].mean == first["b2_p"]
+    assert (found["t of b1 of lat"].mean, found["R² of lat"].mean) == (first["b1_t"], first["r_squared"])
+    words = words_of(made).query("state == 'trained'").pivot(index="word", columns="method", values="score")
+    both = stats.pearsonr(words["lat"], words["random"])
+    assert found["correlation of lat and random"].mean == pytest.approx(both.statistic)
+    assert found["% of words above 0.4 by random"].mean == pytest.approx(100 * (words["random"] > 0.4).mean())

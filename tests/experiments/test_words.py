@@ -87,3 +87,8 @@ def test_the_summary_lists_the_words_on_top():
 def test_an_explainer_that_there_is_not():
     with pytest.raises(BadConfig, match=r"no explainer 'lait' \(did you mean lat\?\)"):
         words.run(words.Config(model="m", data="d", method=("lait",)), bench_of("bert", n=1))
+
+
+def test_a_ledger_is_told_the_place_of_stop_words():
+    found = words.quantities(listed([0.1] * 20, [0.5 + n / 100 for n in range(60)]))
+    assert found["place of stop words, lat"].mean == pytest.approx((60 + 19 / 2) / 79)

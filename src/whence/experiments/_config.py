@@ -73,7 +73,9 @@ class Scoring(Run):
         ("lat", "gradient_squared", "random"), min_length=1,
         description="explainers, by name (`whence list`); the first one decides",
     )  # fmt: skip
-    options: tuple[str, ...] = Field((), description="their options, as in lat.normalize=l1 raw_attention.layer=0")
+    options: Annotated[tuple[str, ...], usually("none", "[METHOD.OPTION=VALUE ...]")] = Field(
+        (), description="their options, as in lat.normalize=l1 raw_attention.layer=0"
+    )
 
     @field_validator("method")
     @classmethod

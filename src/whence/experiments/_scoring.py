@@ -77,12 +77,15 @@ def tokens_words(bench: "Bench", batch: Batch) -> list[list[str]]:
 def traced_heads(bench: "Bench", row: int | str) -> Iterator[tuple[Batch, list[list[str]], Any, Any]]:
     """For every batch: each token's word, what each head brings down to it, and which tokens are of the text.
 
-    The last two are arrays [batch head token] and [batch token]. Nothing is normalized (paper 000, Eq. 10).
+    The last two are arrays [batch head token] and [batch token]. Nothing is normalized (paper 000, Eq. 10). Of
+    narratives the rows are windows.
     """
-    for batch in bench.batches():
-        trace = traced(bench.subject, batch, row)
+    for whole in bench.batches():
+        trace, batch = traced(bench.subject, whole, row), whole.by_window()
+        length = batch.special.shape[1]
+        words = [text[i : i + length] for text in tokens_words(bench, whole) for i in range(0, len(text), length)]
         real = trace.attended.cpu() & ~batch.special
-        yield batch, tokens_words(bench, batch), trace.heads.float().cpu().numpy(), real.numpy()
+        yield batch, words, trace.heads.float().cpu().numpy(), real.numpy()
 
 
 def before_training(bench: "Bench") -> "Bench":

@@ -28,7 +28,7 @@ def shares(heads: np.ndarray, real: np.ndarray, tags: list[str]) -> list[dict[st
 def drawn(table: pd.DataFrame, tag: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """How far each head's share is above chance [head], and the same for texts drawn again [draw head]."""
     rows = table[table["tag"] == tag]
-    counts = [of_one.sort_values("example")[["on", "all", "even"]].to_numpy(float)[None]
+    counts = [of_one.groupby("example")[["on", "all", "even"]].sum().to_numpy(float)[None]
               for _, of_one in rows.groupby("head")]  # fmt: skip
     return above(np.stack([one.sum(1)[0] for one in counts])), resampled(above, *counts, seed=seed)
 

@@ -1,5 +1,6 @@
 """Words against what people say of them: fits, and how far they would move with other sentences."""
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,13 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
+from whence.measures.bootstrap import Interval
 from whence.measures.regression import Coefficient, curvature, quadratic, two_lines
 
 KEYS = ["state", "method"]
 FEWEST = 30  # words: of fewer, a curve says too little
 AT_ONCE = 2**21  # scores of words held at a time
+HIGH = 0.4  # a mean score above which the paper left words out of its figure
 NONE = Coefficient(*[np.nan] * 6)
 
 
@@ -58,9 +61,10 @@ def fits(words: pd.DataFrame, controlled: bool) -> dict[str, Any]:
         at, left, right = (lines.at, lines.left, lines.right) if lines else (np.nan, NONE, NONE)
         shape = lines.shape if lines else "neither"
     return {
-        "n": len(words), "b1": b1.value, "b1_se": b1.se, "b1_t": b1.t, "b1_p": b1.p, "b2": b2.value, "b2_se": b2.se,
-        "b2_t": b2.t, "b2_p": b2.p, "b2_low": b2.low, "b2_high": b2.high, "r_squared": r_squared, "shape": shape,
-        "break": at, "left": left.value, "left_p": left.p, "right": right.value, "right_p": right.p,
+        "n": len(words), "b1": b1.value, "b1_se": b1.se, "b1_t": b1.t, "b1_p": b1.p, "b1_low": b1.low,
+        "b1_high": b1.high, "b2": b2.value, "b2_se": b2.se, "b2_t": b2.t, "b2_p": b2.p, "b2_low": b2.low,
+        "b2_high": b2.high, "r_squared": r_squared, "shape": shape, "break": at, "left": left.value,
+        "left_p": left.p, "right": right.value, "right_p": right.p,
     }  # fmt: skip
 
 
@@ -76,6 +80,29 @@ def regressions(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> pd.Dat
             own = {"b2_low_sentences": low, "b2_high_sentences": high} if not controlled else {}
             rows.append({"state": state, "method": method, "controls": controlled, **fits(words, controlled), **own})
     return pd.DataFrame(rows)
+
+
+def numbers(table: pd.DataFrame, fitted: pd.DataFrame) -> dict[str, Interval]:
+    """Coefficients and shares by name, for a ledger: of the trained model, no controls (000 §6.4, footnotes 5, 6)."""
+    found: dict[str, Interval] = {}
+    words = words_of(table).query("state == 'trained'")
+    for row in fitted.query("state == 'trained' and not controls").to_dict("records"):
+        method = row["method"]
+        found[f"b2 of {method}"] = Interval(row["b2"], row["b2_low_sentences"], row["b2_high_sentences"])
+        for name in ("b1", "b1_t", "b1_p", "b2_t", "b2_p", "r_squared"):
+            found[_said(name, method)] = Interval(row[name], np.nan, np.nan)
+        high = 100 * float((words.loc[words["method"] == method, "score"] > HIGH).mean())
+        found[f"% of words above {HIGH} by {method}"] = Interval(high, np.nan, np.nan)
+    scores = words.pivot(index="word", columns="method", values="score")
+    for one, other in combinations(words["method"].unique(), 2):
+        found[f"correlation of {one} and {other}"] = Interval(float(scores[one].corr(scores[other])), np.nan, np.nan)
+    return found
+
+
+def _said(name: str, method: str) -> str:
+    """'p of b2 of lat'."""
+    of, _, what = name.partition("_")
+    return f"{what} of {of} of {method}" if what in ("t", "p") else f"{name.replace('r_squared', 'R²')} of {method}"
 
 
 def curvatures(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> dict[tuple[str, str], Float[ndarray, " draw"]]:

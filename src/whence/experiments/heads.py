@@ -10,9 +10,9 @@ texts. Tags: very positive, very negative, either. Intervals are bootstraps over
 deviation of the drawn differences to chance, corrected over heads and tags (Holm). The smallest effect of interest is
 two hundredths of the attention.
 
-Special tokens and padding count neither as attention nor as tokens; every piece of a word has the word's tag;
-punctuation is a token without one. By default tags are SST's own word labels (4 and 0), as in the paper; with
-Warriner's norms they are the paper's cuts for SEND.
+Every window of a narrative is a text; narratives are drawn whole. Special tokens and padding count neither as attention
+nor as tokens; every piece of a word has the word's tag; punctuation is a token without one. By default tags are SST's
+own word labels (4 and 0), as in the paper; with Warriner's norms they are the paper's cuts for SEND.
 
 Differs from the paper: its column of chance was computed on all texts with either tag, whichever tag was asked for, and
 two of its rows were swapped; that makes chance look up to three times smaller. Ours is of the same texts.
@@ -43,6 +43,7 @@ CAPTION = (
     " one. Chance: attention spread evenly over the same texts."
 )
 NEEDS_ANSWERS = False
+NEEDS_CLASSES = False  # models of series are looked at too
 SMALLEST = 0.02  # of the attention
 SHOWN = 16  # heads in a figure
 
@@ -68,8 +69,9 @@ class Config(Run):
 
 
 COLUMNS = Columns(
-    what="one row per head, tag and example that holds such a word",
+    what="one row per head, tag and text (of a narrative: window) that holds such a word",
     example=Column(int, "number of the example in its split"),
+    window=Column(int, "which window of a narrative, counted from 0 (0 for other texts)"),
     head=Column(int, "the head, counted from 1"),
     tag=Column(str, "which words: v.pos, v.neg or both"),
     on=Column(float, "the head's attention on these words"),
@@ -93,12 +95,13 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
         for word in {word for text in words for word in text} - set(known):
             known[word] = tag_of(lexicon.find(word, config.matching)[0], low, high)
         tags = [[known[word] for word in text] for text in words]
+        windows = [0] * len(batch) if batch.window is None else batch.window[:, 0].tolist()
         for place, number in enumerate(bench.numbers(batch)):
-            rows += [{"example": number, "cuts": cuts, **found}
+            rows += [{"example": number, "window": windows[place], "cuts": cuts, **found}
                      for found in shares(heads[place], real[place], tags[place])]  # fmt: skip
     if not rows:
         raise BadConfig(f"none of the texts holds a word that is {cuts}; choose another lexicon or other limits")
-    return COLUMNS.table(rows).sort_values(["tag", "head", "example"], kind="stable", ignore_index=True)
+    return COLUMNS.table(rows).sort_values(["tag", "head", "example", "window"], kind="stable", ignore_index=True)
 
 
 def cut_offs(config: Config, lexicon: Lexicon) -> tuple[float, float]:

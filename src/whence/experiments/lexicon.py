@@ -14,7 +14,6 @@ endings (`whence.data.lemmas`); how many were found how is told. Differs from th
 all forms by the package `word_forms`, and corrections by hand that are not released.
 """
 
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,7 +23,7 @@ from pydantic import Field
 
 from whence.data.lexicons import load_lexicon
 from whence.experiments._config import Scoring
-from whence.experiments._valence import bent, curvatures, fits, rated, regressions, words_of
+from whence.experiments._valence import bent, curvatures, fits, numbers, rated, regressions, words_of
 from whence.figures.fitted import fitted
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
@@ -38,10 +37,9 @@ CAPTION = (
     " training. A U is high at both ends."
 )
 NEEDS_ANSWERS = False
-NEEDS_CLASSES = False
+NEEDS_CLASSES = False  # models of series are looked at too
 SMALLEST = 0.1  # of a correlation
 DRAWS = 1000
-HIGH = 0.4  # a mean score above which the paper left words out of its figure
 
 
 class Config(Scoring):
@@ -103,26 +101,8 @@ def summary(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: of the trained model, without controls (000 §6.4, footnotes 5 and 6)."""
-    found: dict[str, Interval] = {}
-    words = words_of(table).query("state == 'trained'")
-    for row in summary(table).query("state == 'trained' and not controls").to_dict("records"):
-        method = row["method"]
-        found[f"b2 of {method}"] = Interval(row["b2"], row["b2_low_sentences"], row["b2_high_sentences"])
-        for name in ("b1", "b1_t", "b1_p", "b2_t", "b2_p", "r_squared"):
-            found[_said(name, method)] = Interval(row[name], np.nan, np.nan)
-        high = 100 * float((words.loc[words["method"] == method, "score"] > HIGH).mean())
-        found[f"% of words above {HIGH} by {method}"] = Interval(high, np.nan, np.nan)
-    scores = words.pivot(index="word", columns="method", values="score")
-    for one, other in combinations(words["method"].unique(), 2):
-        found[f"correlation of {one} and {other}"] = Interval(float(scores[one].corr(scores[other])), np.nan, np.nan)
-    return found
-
-
-def _said(name: str, method: str) -> str:
-    """'p of b2 of lat'."""
-    of, _, what = name.partition("_")
-    return f"{what} of {of} of {method}" if what in ("t", "p") else f"{name.replace('r_squared', 'R²')} of {method}"
+    """The numbers that a ledger may ask for: `b2 of lat`, `p of b2 of lat`, `correlation of lat and random`, ..."""
+    return numbers(table, summary(table))
 
 
 def matches(table: pd.DataFrame) -> dict[str, int]:

@@ -24,7 +24,7 @@ from whence.data.words import STOP_WORDS
 from whence.experiments._config import Scoring
 from whence.figures import cloud, distributions
 from whence.figures.style import INK, apart, house
-from whence.measures.bootstrap import paired_bootstrap
+from whence.measures.bootstrap import Interval, paired_bootstrap
 from whence.results.columns import Column, Columns
 from whence.results.verdict import Effect, Verdict
 
@@ -36,7 +36,7 @@ CAPTION = (
     " stop words stand in the ranking of all words."
 )
 NEEDS_ANSWERS = False
-NEEDS_CLASSES = False
+NEEDS_CLASSES = False  # models of series are looked at too
 SMALLEST = 0.1  # of the list of words
 SEEN = 2  # times, to be in the cloud
 TOP = 20
@@ -105,6 +105,13 @@ def summary(table: pd.DataFrame, top: int = TOP) -> pd.DataFrame:
         columns[f"{method}: score"] = [*best["score"].round(4), *missing]
         columns[f"{method}: count"] = [*best["count"], *missing]
     return pd.DataFrame(columns)
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: the mean place of stop words, by each explainer."""
+    methods = table["method"].unique()
+    return {f"place of stop words, {method}": Interval(one.value + 0.5, one.low + 0.5, one.high + 0.5)
+            for method, one in zip(methods, effects(table), strict=True)}  # fmt: skip
 
 
 def figure(table: pd.DataFrame) -> Figure:
