@@ -81,7 +81,7 @@ class Rollout:
         """How much of each input token is in these positions, weighted: a row vector times the product."""
         rows = positions[:, None]  # [batch 1 query]
         for layer in (self._last, self._below):
-            rows = rows if layer is None else rows @ layer.to(rows.dtype)
+            rows = rows if layer is None else rows.to(layer.dtype) @ layer
         return rows[:, 0]
 
     def _with_residual(self, heads: Float[Tensor, "batch query key"], n: int) -> Float[Tensor, "batch query key"]:

@@ -26,4 +26,6 @@ def explain(
     """Score each token by its share of what is read (`row`: see `_stack.follow`); a text's scores sum to one."""
     product = Rollout(residual=residual)
     followed = follow(subject, batch, target, row, "rollout", product)
-    return attribution(product.read_from(followed.start), batch, "rollout", f"{followed.how}, residual: {'yes' if residual else 'no'}")
+    return attribution(
+        product.read_from(followed.start), batch, "rollout", f"{followed.how}, residual: {'yes' if residual else 'no'}"
+    )
