@@ -5,6 +5,7 @@ import csv
 import json
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,6 @@ import transformers
 from tokenizers.models import WordPiece
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
-from tokenizers.trainers import WordPieceTrainer
 from transformers import PreTrainedTokenizerFast
 
 from whence.data.embedded import reviews
@@ -48,10 +48,19 @@ def corpus() -> Corpus:
 
 
 def tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
-    """A WordPiece tokenizer as BERT's, so small that many words are in pieces."""
-    pieces = tokenizers.Tokenizer(WordPiece(unk_token="[UNK]"))
-    pieces.pre_tokenizer = BertPreTokenizer()
-    pieces.train_from_iterator(texts, WordPieceTrainer(vocab_size=300, special_tokens=list(SPECIALS)))
+    """A WordPiece tokenizer as BERT's, so small that many words are in pieces: letters, frequent beginnings and words.
+
+    It is not trained by the library, whose pieces differ from process to process.
+    """
+    split = BertPreTokenizer()
+    words = Counter(word for text in texts for word, _ in split.pre_tokenize_str(text))
+    openings = Counter(word[:2] for word in words.elements() if len(word) > 2)
+    letters = sorted({letter for word in words for letter in word})
+    frequent = [word for word, _ in sorted(words.items(), key=lambda item: (-item[1], item[0]))]
+    begin = [opening for opening, _ in sorted(openings.items(), key=lambda item: (-item[1], item[0]))[:40]]
+    known = dict.fromkeys([*SPECIALS, *letters, *(f"##{letter}" for letter in letters), *begin, *frequent])
+    pieces = tokenizers.Tokenizer(WordPiece(dict(zip(list(known)[:180], range(180), strict=False)), unk_token="[UNK]"))
+    pieces.pre_tokenizer = split
     numbers = [(name, pieces.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
     pieces.post_processor = TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", numbers)
     return PreTrainedTokenizerFast(

@@ -38,7 +38,7 @@ def test_an_option_reaches_every_method_that_has_it(capsys):
 @pytest.mark.parametrize(
     ("model", "asked", "complaint"),
     [
-        (lambda: saved_models.bert(20), ("--method", "lat", "--row", 60), "no token 60 in a text of 9 tokens"),
+        (lambda: saved_models.bert(20), ("--method", "lat", "--row", 60), "no token 60 in a text of"),
         (lambda: saved_models.bert(20), ("--method", "random", "--of", "code"),
          "of is an option of gradient_squared: not among the methods: random"),
         (saved_models.translator, ("--method", "lat", "--target", "the cast"),

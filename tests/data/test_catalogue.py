@@ -151,7 +151,8 @@ def test_a_table_by_its_path(tmp_path):
         ("review", r"no corpus 'review'.*Did you mean reviews\?.*There are: reviews, stories, entailment"),
         ("nowhere.csv", r"no file of that name\. There are"),
         ("stories:7", "there is no stories:7; there is: stories:1, stories:2, stories:3"),
-        ("reviews:2", "there is no reviews:2; there is: reviews alone"),
+        ("reviews:2", "there is no reviews:2; there is: reviews:negated, reviews:plain"),
+        ("numerals:2", "there is no numerals:2; there is: numerals alone"),
     ],
 )
 def test_an_unknown_name_says_what_there_is(name, says):

@@ -76,3 +76,26 @@ def test_without_a_study_those_there_are_are_listed(capsys):
     said = whence(capsys, "reproduce")
     assert said.code == 2
     assert "across-tasks" in said.out
+
+
+def test_a_mode_of_a_study_is_run_with_what_its_figures_measure(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    said = whence(capsys, "reproduce", "lat", "--mode", "corrected", "--out", tmp_path, "--ledger", page, "--quiet")
+    assert said.code == 0
+    assert "section 6.4, Fig. 5  LAT, corrected  SST-5  b2 of lat" in said.out
+    lines = pd.read_csv(tmp_path / "page" / "lat.csv").set_index(["system", "quantity"])
+    assert lines.loc[("Self-attention (theirs), corrected", "accuracy"), "ours"].item() > 60
+    assert set(lines.loc["head 8, corrected", "status"]) == {"other data"}
+    assert set(lines.loc["head 8, paper", "status"]) == {"not run: needs time"}
+    text = page.read_text(encoding="utf-8")
+    for name in ("table-1", "fig-4", "section-64-fig-5", "fig-6"):
+        assert f"page/lat-{name}-sst-5-corrected.svg" in text
+        assert (tmp_path / f"page/lat-{name}-sst-5-corrected.svg").exists()
+
+
+def test_a_mode_that_is_not_there_gets_a_sentence(capsys):
+    said = whence(capsys, "reproduce", "lat", "--mode", "wrong")
+    assert said.code == 2
+    assert "it has: paper, author-code, corrected" in said.err
+    said = whence(capsys, "reproduce", "across-tasks", "--mode", "paper")
+    assert "it has: only one" in said.err
