@@ -34,7 +34,8 @@ class Times:
 def interleaved(variants: Mapping[str, Callable[[], object]], rounds: int = ROUNDS) -> Times:
     """Run the variants in turn, round after round, so that a slow moment meets all alike.
 
-    Each round has an order of its own, so that nobody always follows the same neighbour's garbage.
+    Each round has an order of its own, and each run that is timed follows one of the same variant that is not, so that
+    it finds memory as it leaves it itself and does not pay for its neighbour's.
     """
     order, shuffle = list(variants), random.Random(0).shuffle
     for run in variants.values():
@@ -44,6 +45,7 @@ def interleaved(variants: Mapping[str, Callable[[], object]], rounds: int = ROUN
     while min(map(len, seconds.values())) < rounds or time.perf_counter() - start < SECONDS:
         shuffle(order)
         for name in order:
+            variants[name]()
             seconds[name].append(_seconds(variants[name]))
     return Times(seconds)
 
