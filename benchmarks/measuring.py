@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-ROUNDS = 9  # at least
+ROUNDS = 7  # at least
 SECONDS = 60.0  # at least, so that fast variants get more rounds
 
 

@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 
 from benchmarks.measuring import in_own_process, interleaved, peak_above_start, table, verdict
 from benchmarks.models import MODELS, texts
-from whence import Rollout, adopt, attending, sites
+from whence import Rollout, adopt, attending, release, sites
 
 SHAPES = [(16, 128), (4, 512)]
 SDPA, EAGER = "native sdpa", "native eager, output_attentions"
@@ -23,27 +23,41 @@ IDLE, ALL, ONE, ROLLOUT = (
 VARIANTS = [SDPA, EAGER, IDLE, ALL, ONE, ROLLOUT]
 
 
-def prepared(variant: str, make: Callable[[str], PreTrainedModel], inputs: dict[str, Any]) -> Callable[[], object]:
-    """A variant, ready to run."""
-    model = make("eager" if variant == EAGER else "sdpa")
-    if variant == SDPA:
-        return lambda: model(**inputs)
-    if variant == EAGER:
-        return lambda: model(**inputs, output_attentions=True)
-    adopt(model)
-    middle = list(sites(model))[len(sites(model)) // 2]
+class Watched:
+    """One model, adopted or as it was: variants that share it do not differ in where memory put it."""
 
+    def __init__(self, model: PreTrainedModel) -> None:
+        self.model, self.adopted = model, False
+
+    def be(self, adopted: bool) -> PreTrainedModel:
+        """The model as it is wanted; a change costs a pass, in the run that is not timed."""
+        if adopted != self.adopted:
+            (adopt if adopted else release)(self.model)
+            self.adopted = adopted
+        return self.model
+
+
+def prepared(variant: str, subject: Watched, inputs: dict[str, Any]) -> Callable[[], object]:
+    """A variant, ready to run."""
     first = torch.zeros(inputs["input_ids"].shape).index_fill_(1, torch.tensor([0]), 1.0)  # [batch query]
 
-    def watched() -> object:
-        watch = {IDLE: None, ALL: "*", ONE: middle, ROLLOUT: Rollout()}[variant]
-        if watch is None:
+    def run() -> object:
+        model = subject.be(adopted=variant not in (SDPA, EAGER))
+        if variant == EAGER:
+            return model(**inputs, output_attentions=True)
+        if variant in (SDPA, IDLE):
             return model(**inputs)
+        watch = {ALL: "*", ONE: middle(model), ROLLOUT: Rollout()}[variant]
         with attending(model, watch=watch) as tape:
             logits = model(**inputs)
         return logits, watch.read_from(first) if isinstance(watch, Rollout) else tape
 
-    return watched
+    return run
+
+
+def middle(model: PreTrainedModel) -> str:
+    """The name of the site half-way up."""
+    return list(sites(model))[len(sites(model)) // 2]
 
 
 def report() -> str:
@@ -56,7 +70,10 @@ def report() -> str:
 
 def rows(name: str, batch: int, length: int) -> list[list[str]]:
     inputs = texts(batch, length)
-    times = interleaved({variant: prepared(variant, MODELS[name], inputs) for variant in VARIANTS})
+    eager, fast = Watched(MODELS[name]("eager")), Watched(MODELS[name]("sdpa"))
+    times = interleaved(
+        {variant: prepared(variant, eager if variant == EAGER else fast, inputs) for variant in VARIANTS}
+    )
     peaks = {
         variant: in_own_process("benchmarks.recording", name, str(batch), str(length), variant) for variant in VARIANTS
     }
@@ -92,5 +109,7 @@ if __name__ == "__main__":
     model, batch, length, variant = sys.argv[1:]
     inputs = texts(int(batch), int(length))
     with torch.no_grad():
-        run = prepared(variant, lambda attention: touched(MODELS[model](attention), inputs), inputs)
+        subject = Watched(touched(MODELS[model]("eager" if variant == EAGER else "sdpa"), inputs))
+        subject.be(adopted=variant not in (SDPA, EAGER))
+        run = prepared(variant, subject, inputs)
         print(json.dumps(peak_above_start(run)))

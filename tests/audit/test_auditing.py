@@ -4,6 +4,7 @@ import html
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,14 @@ import whence
 from whence.auditing import conducting as auditing
 from whence.auditing import paging
 from whence.auditing.conducting import audit, minutes
+from whence.auditing.further import further_steps
 from whence.auditing.paging import answers, write_report
-from whence.auditing.rules import verdicts
+from whence.auditing.plan import FEWEST, Costs
+from whence.auditing.rules import beside, verdicts
 from whence.auditing.settings import Settings
 from whence.core.errors import BadConfig, BadData, WhenceError
-from whence.experiments import ablation, permutation
+from whence.data.catalogue import load
+from whence.experiments import ablation, erasure, permutation, rationales
 from whence.results.errors import DamagedResult
 from whence.results.result import Result
 from whence.results.store import Store
@@ -49,35 +53,35 @@ def tables(out: Path) -> dict[str, bytes]:
 def test_what_is_there_afterwards(audited):
     out, _ = audited
     assert sorted(path.name for path in out.iterdir()) == ["audit.json", "figures", "plans", "report.html", "results"]
-    assert sorted(path.name for path in (out / "results").iterdir()) == ["ablation", "permutation"]
+    assert sorted(path.name for path in (out / "results").iterdir()) == ["ablation", "erasure", "permutation"]
     assert {path.suffix for path in (out / "figures").iterdir()} == {".svg", ".pdf", ".png"}
     assert not list(out.rglob(".*"))
 
 
 def test_the_plan_is_told_before_it_is_run(audited):
     _, said = audited
-    assert re.match(r"The plan: ablation of \d+ examples of test, permutation of \d+ examples of test; about \d+"
-                    " seconds of the 0.05", said[0])  # fmt: skip
+    steps = ", ".join(rf"{name} of \d+ examples of test" for name in ("ablation", "permutation", "erasure"))
+    assert re.match(rf"The plan: {steps}; about \d+ seconds of the 0.05", said[0])
     assert "  bert-200 on reviews-24.csv: took column 'label' as the label" in said
-    assert sum("(about" in line for line in said) == 2
+    assert sum("(about" in line for line in said) == 3
 
 
-def test_question_one_is_answered_and_the_others_say_that_they_were_not_asked(audited):
+def test_two_questions_are_answered_and_the_others_say_that_they_were_not_asked(audited):
     out, _ = audited
     ((name, given),) = answers(out).items()
     assert name == "bert-200 on reviews-24.csv"
-    assert list(given) == [1]
-    assert given[1].answer in ("yes", "no", "undecided")
+    assert list(given) == [1, 3]
+    assert all(verdict.answer in ("yes", "no", "undecided") for verdict in given.values())
     page = (out / "report.html").read_text()
     assert len(page) < 5_000_000
     assert "Does attention matter?" in page
-    assert "Not asked: questions 2, 3, 4, 5 and 6." in page
+    assert "Not asked: questions 2, 4, 5 and 6." in page
 
 
 def test_an_audit_that_is_finished_is_not_run_again(audited, monkeypatch):
     out, _ = audited
     before = tables(out)
-    for module in (ablation, permutation):
+    for module in (ablation, permutation, erasure):
         monkeypatch.setattr(module, "run", lambda *_: pytest.fail("run again"))
     monkeypatch.setattr(auditing, "measured", lambda *_: pytest.fail("planned again"))
     audit(settings(out), quiet=True, say=lambda _: None)
@@ -163,12 +167,12 @@ def test_settings_that_make_no_sense(options, words, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_examples_without_labels_are_audited_by_shuffling_alone(tmp_path):
+def test_examples_without_labels_are_audited_by_shuffling_and_removing(tmp_path):
     said = list[str]()
     audit(settings(tmp_path, data=str(saved_models.bare())), quiet=True, say=said.append)
     assert any("no ablation: it counts right answers" in line for line in said)
     (given,) = answers(tmp_path).values()
-    assert list(given) == [1]
+    assert list(given) == [1, 3]
     assert "no ablation" in (tmp_path / "report.html").read_text()
 
 
@@ -198,6 +202,32 @@ def test_the_ablation_decides_and_the_permutation_stands_beside_it():
     assert verdicts([]) == {}
     few = verdicts([Result("permutation", still[:2], {}), Result("ablation", lost[:2], {})])[1]
     assert (few.answer, few.sentence.count("too few")) == ("undecided", 1)
+
+
+def test_marks_let_question_six_be_asked():
+    subject, examples = whence.load(saved_models.bert()), load("reviews")["test"]
+    steps = further_steps(subject, examples, Costs(0.01, None, 1, False), 60.0)
+    assert [step.experiment for step in steps] == ["erasure", "rationales"]
+    assert sum(step.seconds for step in steps) <= 0.25 * 60 + FEWEST * 0.01 * 3 * 40
+    bare = [replace(example, rationale=None) for example in examples]
+    assert [step.experiment for step in further_steps(subject, bare, Costs(0.01, None, 1, False), 60.0)] == ["erasure"]
+
+
+def marked(found: float, random: float, method: str = "raw_attention") -> Result:
+    """A table of average precisions."""
+    rows = [{"example": n, "seed": -1, "method": name, "precision": value + 0.01 * (n % 3), "marked": 0.2}
+            for name, value in ((method, found), ("random", random)) for n in range(40)]  # fmt: skip
+    return Result("rationales", rationales.COLUMNS.table(rows), {})
+
+
+def test_two_answers_to_one_question_stand_beside_each_other():
+    yes, no = (verdicts([marked(found, 0.2)])[6] for found in (0.9, 0.2))
+    assert (yes.answer, no.answer) == ("yes", "no")
+    assert beside(yes, yes).answer == "yes"
+    both = beside(yes, no)
+    assert both.answer == "undecided"
+    assert both.sentence == f"{yes.sentence} {no.sentence}"
+    assert both.effects == (*yes.effects, *no.effects)
 
 
 def test_from_python(tmp_path):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from whence.auditing.embedded import SHARES, TRAININGS
+from whence.auditing.further import further_steps
 from whence.auditing.paging import ABOUT, RECORD, write_report
 from whence.auditing.plan import Plan, make_plan, measured
 from whence.auditing.settings import Settings
@@ -115,8 +116,11 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
         share = 60 * settings.minutes * (1 if settings.model or settings.data else SHARES[data])
         share -= 0 if settings.model else training or 0  # what the embedded model has taken already
         costs = measured(subject, examples, settings.grain, training)
-        plan = make_plan(costs, len(examples), share, grain=settings.grain, labelled=labelled,
+        further = further_steps(subject, examples, costs, share)
+        left = share - sum(step.seconds for step in further)
+        plan = make_plan(costs, len(examples), left, grain=settings.grain, labelled=labelled,
                          least=0 if settings.model else LEAST_SEEDS)  # fmt: skip
+        plan = replace(plan, steps=(*plan.steps, *further))
         elsewhere = [name for name, others in corpus.splits.items() if others and marked(others, subject)]
         if not labelled and elsewhere:
             where = f"the split {elsewhere[0]} has them: --split {elsewhere[0]}"
@@ -150,8 +154,11 @@ def run_step(part: Prepared, number: int, settings: Settings, store: Store, quie
     step = part.plan.steps[number]
     say(f"{part.name}: {step.experiment}, {step.why} (about {minutes(step.seconds)})")
     options = {name: value for name, value in step.options.items() if value is not None}
-    common = {**settings.looking(), "split": part.split, "specials": settings.specials}
-    config = experiment(step.experiment).Config(model=part.model, data=part.data, **common, **options)
+    told = {**settings.looking(), "split": part.split, "model": part.model, "data": part.data, **options}
+    config_of = experiment(step.experiment).Config
+    if "specials" in config_of.model_fields:
+        told["specials"] = settings.specials
+    config = config_of(**told)
     result = perform(step.experiment, config, store, subject=part.subject, corpus=part.corpus, quiet=quiet)
     for note in result.manifest["notes"]:
         if note not in part.corpus.notes:

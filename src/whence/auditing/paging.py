@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from whence.auditing.rules import verdicts
+from whence.auditing.rules import question_of, verdicts
 from whence.core.errors import BadData
 from whence.experiments import experiment
 from whence.figures.style import as_svg, save
@@ -51,18 +51,18 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 def part(saved: dict[str, Any], results: list[Result], folder: Path) -> Part:
     """One model on one corpus, with its pictures drawn anew."""
-    pictures = []
+    pictures: dict[int, list[tuple[str, str]]] = {}
     for result in results:
         module = experiment(result.experiment)
         figure = module.figure(result.table)
         with saving(folder):
             save(figure, folder / "figures" / f"{slug(saved['name'])}-{result.experiment}")
-        pictures.append((module.CAPTION, as_svg(figure)))
+        pictures.setdefault(question_of(result), []).append((module.CAPTION, as_svg(figure)))
     return Part(
         name=saved["name"],
         about=saved["about"],
         verdicts=verdicts(results),
-        figures={1: pictures},
+        figures=pictures,
         tables={1: [summary(result) for result in results if result.experiment == "ablation"]},
         notes=noted(saved, results),
         results=[{"experiment": result.experiment, **result.manifest} for result in results],

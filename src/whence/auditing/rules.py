@@ -6,27 +6,48 @@ from whence.experiments import experiment
 from whence.results.result import Result
 from whence.results.verdict import Verdict
 
+DECIDING_FIRST = ("ablation", "permutation")  # of question 1, in this order
+
 
 def verdicts(results: list[Result]) -> dict[int, Verdict]:
     """The answers that these results give, by question."""
     by_name = {result.experiment: result for result in results}
-    given = {}
     matters = does_attention_matter(by_name)
-    if matters is not None:
-        given[1] = matters
+    given = {1: matters} if matters is not None else {}
+    for name, result in by_name.items():
+        if name not in DECIDING_FIRST:
+            said = experiment(name).verdict(result.table)
+            given[said.question] = beside(given[said.question], said) if said.question in given else said
     return given
+
+
+def question_of(result: Result) -> int:
+    """Which question an experiment's table answers."""
+    number: int = experiment(result.experiment).verdict(result.table).question
+    return number
+
+
+def beside(first: Verdict, second: Verdict) -> Verdict:
+    """Two answers to one question, each of them standing: where they differ, it stays undecided."""
+    return replace(
+        joined([first, second]),
+        answer=first.answer if first.answer == second.answer else "undecided",
+        sentence=f"{first.sentence} {second.sentence}",
+    )
 
 
 def does_attention_matter(results: dict[str, Result]) -> Verdict | None:
     """Question 1. The ablation decides, since a task may be done as well without attention although single predictions
     move; where there are no right answers to count, the permutation does.
     """
-    said = [experiment(name).verdict(results[name].table) for name in ("ablation", "permutation") if name in results]
-    if not said:
-        return None
+    said = [experiment(name).verdict(results[name].table) for name in DECIDING_FIRST if name in results]
+    return replace(joined(said), sentence=together(said)) if said else None
+
+
+def joined(said: list[Verdict]) -> Verdict:
+    """The first verdict, with what was done and found for all of them."""
     return replace(
         said[0],
-        sentence=together(said),
         effects=tuple(effect for verdict in said for effect in verdict.effects),
         done=" ".join(verdict.done for verdict in said),
         means=" ".join(dict.fromkeys(verdict.means for verdict in said)),

@@ -90,17 +90,24 @@ def conducted(
 ) -> Iterator[tuple[Case | Picture, Case, Result]]:
     """All that is asked for, one after another: what it is for, on which case, and its result (one for each seed)."""
     for case, wanted in study.wanted(way.scale, only, mode):
+        run: Run = getattr(case, way.scale)
         most = max((what.seeds for what in wanted if isinstance(what, Picture)), default=1)
-        models = prepared(case, way, most if way.scale == "full" else 1)
+        models = prepared(case, way, min(most, run.most) if way.scale == "full" else 1)
         for what in wanted:
             name = what.experiment if isinstance(what, Picture) else "ablation"
-            options = getattr(what, way.scale) if isinstance(what, Picture) else _of_ablation(getattr(case, way.scale))
+            options = _of_figure(what, run, way.scale) if isinstance(what, Picture) else _of_ablation(run)
             seeds = what.seeds if isinstance(what, Picture) else 1
             for ready in (model for model in models if model.training.seed < seeds):
                 say(f"{what.name if isinstance(what, Picture) else case.table}, {case.name}: {name}")
                 result = performed(name, ready, options, way)
                 if result is not None:
                     yield what, case, result
+
+
+def _of_figure(figure: Picture, run: Run, scale: Scale) -> dict[str, Any]:
+    """The options of a figure, which may retrain no more often than its case is trained."""
+    options: dict[str, Any] = getattr(figure, scale)
+    return {**options, "retrain": min(options["retrain"], run.most)} if "retrain" in options else options
 
 
 def _of_ablation(run: Run) -> dict[str, Any]:

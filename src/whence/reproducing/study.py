@@ -35,10 +35,13 @@ class Published(Part):
 
 
 class Run(Part):
-    """How a case is run at one scale: what is trained, from how many seeds (0: no ablation), and its options."""
+    """How a case is run at one scale: what is trained, from how many seeds (0: no ablation), and its options. Figures
+    that want more models than `most` get so many.
+    """
 
     training: dict[str, Any]
     seeds: int = Field(ge=0)
+    most: int = Field(100, gt=0)
     ablation: dict[str, Any] = {}
 
 
