@@ -11,7 +11,8 @@ from whence.core.errors import BadConfig
 from whence.experiments import experiment
 from whence.models.training import Training
 from whence.reproducing import study as studies
-from whence.reproducing.study import read
+from whence.reproducing.performing import of_figure
+from whence.reproducing.study import Picture, Run, read
 
 MINIMAL = """
 name = "mine"
@@ -112,3 +113,11 @@ def test_what_is_wanted_by_table_figure_and_case():
     everything = dict(names(None))
     assert everything["SST, Bahdanau"] == ["SST, Bahdanau", "Figure 2", "Figure 3", "Proposition 4.1"]
     assert "Yelp, Bahdanau" not in everything
+
+
+def test_figures_get_no_more_models_than_a_case_allows():
+    run = Run(training={}, seeds=0, most=1)
+    figure = Picture(name="Table 1", about="", experiment="score", cases=(), full={"retrain": 3, "limit": 5})
+    assert of_figure(figure, run, "full") == {"retrain": 1, "limit": 5}
+    assert of_figure(figure, Run(training={}, seeds=0), "full") == {"retrain": 3, "limit": 5}
+    assert of_figure(figure, run, "quick") == {}

@@ -95,7 +95,7 @@ def conducted(
         models = prepared(case, way, min(most, run.most) if way.scale == "full" else 1)
         for what in wanted:
             name = what.experiment if isinstance(what, Picture) else "ablation"
-            options = _of_figure(what, run, way.scale) if isinstance(what, Picture) else _of_ablation(run)
+            options = of_figure(what, run, way.scale) if isinstance(what, Picture) else _of_ablation(run)
             seeds = what.seeds if isinstance(what, Picture) else 1
             for ready in (model for model in models if model.training.seed < seeds):
                 say(f"{what.name if isinstance(what, Picture) else case.table}, {case.name}: {name}")
@@ -104,7 +104,7 @@ def conducted(
                     yield what, case, result
 
 
-def _of_figure(figure: Picture, run: Run, scale: Scale) -> dict[str, Any]:
+def of_figure(figure: Picture, run: Run, scale: Scale) -> dict[str, Any]:
     """The options of a figure, which may retrain no more often than its case is trained."""
     options: dict[str, Any] = getattr(figure, scale)
     return {**options, "retrain": min(options["retrain"], run.most)} if "retrain" in options else options
