@@ -88,7 +88,8 @@ def by_loops(model, ids):
     if config.positions == "sinusoidal":
         width = config.hidden_size
         x = [
-            a + [(math.sin, math.cos)[i % 2](place / 10_000 ** (2 * (i // 2) / width)) for i in range(width)]
+            width**0.5 * a
+            + [(math.sin, math.cos)[i % 2](place / 10_000 ** (2 * (i // 2) / width)) for i in range(width)]
             for place, a in enumerate(x)
         ]
     for layer in model.layers:

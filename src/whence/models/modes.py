@@ -1,7 +1,7 @@
 """Three readings of paper 000's model, `pooled`: what its text says, what its authors' code did, what should have been.
 
-- `paper`: cross-entropy (§5.1), and an encoder "identical to the original Transformer encoder" (§2): sinusoidal
-  positions, and layer norm after each sub-layer, as Vaswani et al. 2017 have it.
+- `paper`: cross-entropy (§5.1), and an encoder "identical to the original Transformer encoder" (§2): words scaled by
+  the root of the width and sinusoidal positions, and layer norm after each sub-layer, as Vaswani et al. 2017 have it.
 - `author-code`: no positions, so that a text is a bag of words; layer norm before attention on the queries alone; a
   sigmoid for each class with binary cross-entropy, summed over classes and texts, so that weight decay hardly counts;
   dropout in the first epoch alone, because nothing switches it on again after the first look at dev.

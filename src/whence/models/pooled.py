@@ -8,6 +8,7 @@ those of the authors' code: the paper's D = 512 is 8 heads of 64, while the hidd
 vectors, 300. `pooled_series.py` is the form for time series; both read a text with `PooledModel.context`.
 """
 
+import math
 from itertools import pairwise
 from typing import Any, Literal, no_type_check
 
@@ -33,7 +34,8 @@ Tokens = Bool[Tensor, "batch token"]
 class PooledConfig(PreTrainedConfig):
     """Where text and code of paper 000 disagree, the first is the text, the second the code:
 
-    - `positions`: `sinusoidal` ("identical to the Transformer encoder") or `none` (a bag of words).
+    - `positions`: `sinusoidal` ("identical to the Transformer encoder"; words are scaled by √width before) or `none`
+      (a bag of words).
     - `norm`, what is normalised: `post`, the sum after each sub-layer, as Vaswani et al. 2017; or `query`, before
       attention the queries alone, keys and values coming from the input as it is; or, neither's, `pre`: all three.
     - `loss`: `cross_entropy`, or `binary`, one yes or no for each class (sigmoids), summed over classes and texts.
@@ -140,7 +142,7 @@ class PooledModel(PlainModel):
         tokens = tokens if self.config.attend_specials else tokens & ~specials(input_ids, self.config)
         x = self.project(self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds)
         if self.config.positions == "sinusoidal":
-            x = x + sinusoids(x.shape[1], x.shape[2]).to(x)
+            x = math.sqrt(x.shape[2]) * x + sinusoids(x.shape[1], x.shape[2]).to(x)  # Vaswani et al. 2017, §3.4, §3.5
         x = self.dropout(x)
         for layer in self.layers:
             x = layer(x, tokens[:, None, None, :])
