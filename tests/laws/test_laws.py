@@ -90,7 +90,7 @@ def test_nothing_remains_when_the_model_raises(name):
 
     last = list(sites(model))[-1]
     with (
-        pytest.raises(ArithmeticError, match=r"attn|attention|self|rel|Attention|local"),
+        pytest.raises(ArithmeticError, match=r"attn|attention|self|rel|Attention|local|source2token"),
         attending(model, {last: fails}),
     ):
         outputs(model, inputs)

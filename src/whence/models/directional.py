@@ -1,0 +1,140 @@
+"""DiSAN's attention a query at a time, where nobody looks: the same numbers, and no tensor [batch feature query key].
+
+    s_ij = c tanh((q_i + k_j) / c) · α = softmax of s over the j before i · context_i = Σ α_ij h_j, each feature by itself
+
+Attention of so many heads is mostly the writing and reading of memory, so little of it is used:
+
+- Only what is permitted is computed. Texts stand in a grid [token text feature], the longest first, as for an RNN: of
+  query i the keys are the rows before i, and the texts still at it the first few columns. Who sees the future is given
+  each text back to front.
+- No exponential is taken twice: c tanh(a) = c - 2c σ(-2a), and σ(-2a) = 1 / (1 + e^2q e^2k) with a = q + k. Softmax
+  lets the constant c go, and -2c σ lies between -2c and 0, so that no maximum need be sought.
+- Texts go in blocks that fit a cache; backward computes the weights again (as Dao et al. 2022 do for scaled dot
+  products), and what is kept for it grows with the tokens and not with their pairs.
+"""
+
+import operator
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+CAP = 5.0  # c: scores lie between -c and c
+BLOCK = 2**15  # numbers of a query's weights that are worked on at a time
+LARGEST = 80.0  # of an exponent: a product of two such exponentials may be 0 or infinite, but never undefined
+
+Words = Float[Tensor, "word width"]  # of all texts of a batch, one after another
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where words stand when their texts are set side by side, the longest first: [token text], flattened."""
+
+    place: Int[Tensor, " word"]
+    lengths: tuple[int, ...]
+
+    def filled(self, words: Words) -> Float[Tensor, "token text width"]:
+        """The words in their places; elsewhere anything, which is never read."""
+        shape = (self.lengths[0], len(self.lengths), words.shape[-1])
+        return words.new_empty(shape).flatten(0, 1).index_copy_(0, self.place, words).view(shape)
+
+    def read(self, grid: Float[Tensor, "token text width"]) -> Words:
+        """The words of a grid, in their own order."""
+        return grid.flatten(0, 1)[self.place]
+
+    def blocks(self, width: int) -> Iterator[tuple[int, slice]]:
+        """Queries that have keys before them, each with the texts of a block that are long enough to have it."""
+        first = 0
+        while first < len(self.lengths) and self.lengths[first] > 1:
+            longest = self.lengths[first]
+            block = self.lengths[first : first + max(1, BLOCK // (longest * width))]
+            for query in range(1, longest):
+                yield query, slice(first, first + bisect_left(block, -query, key=operator.neg))
+            first += len(block)
+
+
+def grid(text: Int[Tensor, "batch token"], words: Bool[Tensor, "batch token"], backwards: bool) -> Grid:
+    """The grid of a batch in which each row holds text 0, or texts 0 and 1, and `words` says which tokens count."""
+    first, second = words & (text == 0), words & (text == 1)
+    position = torch.where(second, second.cumsum(1), first.cumsum(1)) - 1  # [batch token]: of a word in its text
+    lengths = torch.cat([first.sum(1), second.sum(1)])  # [text]
+    number = torch.arange(len(words), device=words.device)[:, None] + len(words) * text  # [batch token]: of the text
+    if backwards:
+        position = lengths[number] - 1 - position
+    ordered, order = lengths.sort(descending=True, stable=True)
+    column = torch.empty_like(order).scatter_(0, order, torch.arange(len(order), device=order.device))
+    there = tuple(length for length in ordered.tolist() if length)
+    return Grid((position * len(there) + column[number])[words], there)
+
+
+def attended(queries: Words, keys: Words, values: Words, grid: Grid) -> Words:
+    """The context of every word, from the words before it in the grid; zero for the first of a text."""
+    if not grid.lengths or grid.lengths[0] < 2:
+        return torch.zeros_like(values)
+    exact = torch.promote_types(values.dtype, torch.float32)
+    return Attended.apply(queries.to(exact), keys.to(exact), values.to(exact), grid).to(values.dtype)  # type: ignore[no-untyped-call]
+
+
+class Attended(torch.autograd.Function):
+    """Forward: p_ij = exp(-2c σ_ij), context_i = Σ p_ij h_j / Σ p_ij. Backward, with g the gradient of the context:
+    of h_j: Σ α_ij g_i; of the score: α_ij g_i (h_j - context_i); of q_i and k_j: that times tanh' = 4 σ (1 - σ).
+    """
+
+    @staticmethod
+    def forward(ctx: Any, queries: Words, keys: Words, values: Words, grid: Grid) -> Words:
+        """Σ α h of each word."""
+        odds_q, odds_k = (grid.filled(_exponential(part)) for part in (queries, keys))
+        h = grid.filled(values)
+        context, total = torch.zeros_like(h), torch.ones_like(h)
+        buffer, other = _buffers(h, grid, 2)
+        for query, texts in grid.blocks(h.shape[-1]):
+            before = (slice(query), texts)
+            p = _sigma(odds_q[query, texts], odds_k[before], buffer).mul_(-2 * CAP).exp_()  # [key text width]
+            torch.sum(p, 0, out=total[query, texts])
+            torch.mul(p, h[before], out=other[: p.numel()].view_as(p))
+            torch.sum(other[: p.numel()].view_as(p), 0, out=context[query, texts])
+        context /= total
+        ctx.save_for_backward(odds_q, odds_k, h, context, total)
+        ctx.grid = grid
+        return grid.read(context)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Words) -> tuple[Words, Words, Words, None]:
+        """The gradients of queries, keys and values."""
+        odds_q, odds_k, h, context, total = ctx.saved_tensors
+        grid: Grid = ctx.grid
+        g = grid.filled(gradient) / total
+        of_q, of_k, of_h = torch.zeros_like(h), torch.zeros_like(h), torch.zeros_like(h)
+        buffer, other = _buffers(h, grid, 2)
+        for query, texts in grid.blocks(h.shape[-1]):
+            before = (slice(query), texts)
+            sigma = _sigma(odds_q[query, texts], odds_k[before], buffer)  # [key text width]
+            p = torch.mul(sigma, -2 * CAP, out=other[: sigma.numel()].view_as(sigma)).exp_().mul_(g[query, texts])
+            of_h[before] += p
+            sigma.addcmul_(sigma, sigma, value=-1)
+            sigma.mul_(p).mul_(h[before] - context[query, texts])
+            of_k[before] += sigma
+            torch.sum(sigma, 0, out=of_q[query, texts])
+        return (*(grid.read(part).mul_(4) for part in (of_q, of_k)), grid.read(of_h), None)
+
+
+def _exponential(scores: Words) -> Words:
+    """e^(2 s / c), kept within what can be multiplied."""
+    return (scores * (2 / CAP)).clamp_(-LARGEST, LARGEST).exp_()
+
+
+def _sigma(odds_q: Tensor, odds_k: Tensor, buffer: Tensor) -> Float[Tensor, "key text width"]:
+    """σ(-2a) of one query and all keys, 1 / (1 + e^2q e^2k)."""
+    return torch.mul(odds_k, odds_q, out=buffer[: odds_k.numel()].view(odds_k.shape)).add_(1).reciprocal_()
+
+
+def _buffers(h: Tensor, grid: Grid, count: int) -> list[Tensor]:
+    """Room for the weights of one query, used again and again."""
+    largest = max(BLOCK, grid.lengths[0] * h.shape[-1])
+    return [h.new_empty(largest) for _ in range(count)]

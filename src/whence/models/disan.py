@@ -1,0 +1,242 @@
+"""`disan`: the Directional Self-Attention Network of Shen et al. 2018, whose attention paper 001 sets beside trees.
+
+    h = ELU(W x + b) · s_ij = c tanh((W₁ h_j + W₂ h_i + b₁) / c), c = 5 · α = softmax(s) over the j that i may see
+    context_i = Σ α_ij h_j, each feature by itself · u = F h + (1 - F) context, F = σ(W₃ h + W₄ context + b₂)
+    sentence = Σ β_j u_j, β = softmax(W₅ ELU(W₆ u + b₃) + b₄) over the tokens, u = both directions side by side
+
+A feature is a head of width one. In `sees_past` a token attends to those before it, in `sees_future` to those after it,
+in neither to itself; the first token of a text in the one and the last in the other attend to nothing, and their
+context is zero. The authors call these forward and backward, and the code that paper 001 agrees with the other way
+round. A pair is classified by [s₁; s₂; s₁-s₂; s₁ s₂], both texts read by the same encoder; a single text by s.
+
+Differs from the paper: the score has no outer matrix Wᵀ (paper 001, §3.1), as in the authors' code; the gate has one
+bias and not three. `hidden_size` may differ from the width of the word vectors.
+"""
+
+from typing import Any, no_type_check
+
+import torch
+import torch.nn.functional as F
+from huggingface_hub.dataclasses import strict
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig
+from transformers.modeling_outputs import SequenceClassifierOutput
+
+from whence.core.site import AttentionSite, masked_softmax
+from whence.models.directional import CAP, Words, attended, grid
+from whence.models.encoders import PlainModel, specials
+
+CELLS = 2**22  # weights that exist at a time, where those who look are content with some heads after others
+
+
+@no_type_check  # `strict` checks a config's values, in the tests as elsewhere
+@strict
+class DisanConfig(PreTrainedConfig):
+    """`hidden_size` is the number of features of each direction (300, or 50 in paper 001's DiSAN-50). `dropout` is that
+    of whatever a matrix is given. The first and last token of a text (`bos`, `eos`) are not there for the attention
+    unless `attend_specials`: the paper's texts have words only. With `pairs` there are two texts.
+    """
+
+    model_type = "whence-disan"
+
+    vocab_size: int = 10_000
+    embedding_size: int = 300
+    hidden_size: int = 300
+    pairs: bool = False
+    dropout: float = 0.25
+    attend_specials: bool = False
+    pad_token_id: int | None = 0
+    bos_token_id: int | None = None
+    eos_token_id: int | None = None
+
+
+class Layout:
+    """Which tokens of a batch are words of which text (0 or 1). What is done to each word by itself is done to the words
+    alone, [word width], without padding; where words meet they are laid out again.
+    """
+
+    def __init__(self, words: Bool[Tensor, "batch token"], text: Int[Tensor, "batch token"], n_texts: int) -> None:
+        self.words, self.text, self.n_texts = words, text, n_texts
+
+    def seen(self, future: bool) -> Bool[Tensor, "batch 1 query key"]:
+        """True where a word may attend: to words of its own text, on one side of it."""
+        n = self.words.shape[1]
+        side = torch.ones(n, n, dtype=torch.bool, device=self.words.device)
+        side = side.triu(1) if future else side.tril(-1)  # [query key]
+        same = self.text[:, :, None] == self.text[:, None, :]  # [batch query key]
+        return (side & same & self.words[:, :, None] & self.words[:, None, :])[:, None]
+
+    def of_texts(self) -> Bool[Tensor, "batch text key"]:
+        """True for the words of each text."""
+        return torch.stack([self.words & (self.text == number) for number in range(self.n_texts)], 1)
+
+    def in_places(self, words: Words) -> Float[Tensor, "batch width token"]:
+        """The words as features of the tokens of the batch, zero where there is no word."""
+        shape = (*self.words.shape, words.shape[-1])
+        return words.new_zeros(shape).index_put((self.words,), words).transpose(1, 2)
+
+
+class FusionGate(nn.Module):
+    """u = F h + (1 - F) context, with F = σ(W₃ h + W₄ context + b₂), for each feature."""
+
+    def __init__(self, width: int, dropout: float) -> None:
+        super().__init__()
+        self.of_hidden = nn.Linear(width, width)
+        self.of_context = nn.Linear(width, width, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, hidden: Words, context: Words) -> Words:
+        gate = torch.sigmoid(self.of_hidden(self.dropout(hidden)) + self.of_context(self.dropout(context)))
+        return torch.lerp(context, hidden, gate)
+
+
+class DirectionalAttention(nn.Module):
+    """Token-to-token attention to one side, a distribution for each feature, and the fusion gate.
+
+    Where somebody looks, or with `attn_implementation="eager"`, attention is written out as [batch feature query key];
+    if those who look are content with heads one after another, some features at a time. Where nobody looks,
+    `directional.py` does the same without that tensor; the two differ by rounding. Training with altered attention is
+    the dear case: all weights of a batch are kept.
+    """
+
+    def __init__(self, config: DisanConfig, future: bool) -> None:
+        super().__init__()
+        width = config.hidden_size
+        self.config, self.future = config, future
+        self.project = nn.Linear(config.embedding_size, width)
+        self.score_keys = nn.Linear(width, width, bias=False)  # W₁
+        self.score_queries = nn.Linear(width, width)  # W₂, b₁
+        self.attention_site = AttentionSite("self")
+        self.fuse = FusionGate(width, config.dropout)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Float[Tensor, "word embedding"], layout: Layout) -> Words:
+        hidden = F.elu(self.project(self.dropout(x)))  # [word width]
+        dropped = self.dropout(hidden)
+        queries, keys = self.score_queries(dropped), self.score_keys(dropped)
+        if self.attention_site.sessions or self.config._attn_implementation == "eager":
+            context = self._written_out(queries, keys, hidden, layout)
+        else:
+            context = attended(queries, keys, hidden, grid(layout.text, layout.words, backwards=self.future))
+        return self.fuse(hidden, context)
+
+    def _written_out(self, queries: Words, keys: Words, values: Words, layout: Layout) -> Words:
+        """Σ α h by way of all weights of some features at a time, or of all features."""
+        site, mask, width = self.attention_site, layout.seen(self.future), values.shape[-1]
+        in_parts = site.sessions and site.streams_heads and not torch.is_grad_enabled()
+        at_once = max(1, CELLS // mask.numel()) if in_parts else width
+        contexts = []
+        for first in range(0, width, at_once):
+            q, k, v = (layout.in_places(part[:, first : first + at_once]) for part in (queries, keys, values))
+            scores = CAP * torch.tanh((q[..., None] + k[:, :, None]) / CAP)  # [batch feature query key]
+            weights = masked_softmax(scores, mask)
+            if site.sessions:
+                heads = range(first, first + q.shape[1])
+                weights = site.deliver(weights, scores, mask, v[..., None], heads=heads, n_heads=width)
+            contexts.append((weights @ v[..., None]).squeeze(-1))  # [batch feature query]
+        return torch.cat(contexts, 1).transpose(1, 2)[layout.words]  # [word width]
+
+
+class SourceToToken(nn.Module):
+    """One vector for a text, Σ β u, with a distribution over its words for each feature.
+
+    The features of a pair are those of its first text and then those of its second: [batch text*feature 1 key].
+    """
+
+    def __init__(self, config: DisanConfig) -> None:
+        super().__init__()
+        width = 2 * config.hidden_size
+        self.inner, self.score = nn.Linear(width, width), nn.Linear(width, width)
+        self.attention_site = AttentionSite("pool", terminal=True)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, hidden: Words, layout: Layout) -> Float[Tensor, "copies textfeature"]:
+        scores = self.score(self.dropout(F.elu(self.inner(self.dropout(hidden)))))  # [word feature]
+        scores, values = (layout.in_places(part).repeat(1, layout.n_texts, 1) for part in (scores, hidden))
+        mask = layout.of_texts().repeat_interleave(hidden.shape[-1], 1)[:, :, None]  # [batch text*feature 1 key]
+        weights = self.attention_site(scores[:, :, None], mask, values[..., None])  # [batch text*feature 1 key]
+        return (weights @ values[..., None]).squeeze(-1).transpose(1, 2).flatten(0, 1)  # a query is an example
+
+
+class DisanEncoder(nn.Module):
+    """Both directions side by side, and the vectors of the texts that are made of them."""
+
+    def __init__(self, config: DisanConfig) -> None:
+        super().__init__()
+        self.sees_past = DirectionalAttention(config, future=False)
+        self.sees_future = DirectionalAttention(config, future=True)
+        self.source2token = SourceToToken(config)
+
+    def forward(self, x: Float[Tensor, "word embedding"], layout: Layout) -> Float[Tensor, "copies textfeature"]:
+        both = torch.cat([self.sees_past(x, layout), self.sees_future(x, layout)], -1)  # [word 2width]
+        return self.source2token(both, layout)
+
+
+class DisanForSequenceClassification(PlainModel):
+    """A text's or a pair's class. Sites: `encoder.sees_past` and `encoder.sees_future`, [batch feature query key], and
+    `encoder.source2token`, [batch feature 1 key]. The texts of a pair are one sequence, the first before the second
+    (`token_type_ids` 1); no token attends to the other text.
+    """
+
+    config_class = DisanConfig
+    config: DisanConfig
+    base_model_prefix = "disan"
+    _supports_sdpa = True  # so that `attn_implementation` is eager only where that is asked for
+
+    def __init__(self, config: DisanConfig) -> None:
+        super().__init__(config)
+        width = config.hidden_size
+        self.embeddings = nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
+        self.encoder = DisanEncoder(config)
+        self.dropout = nn.Dropout(config.dropout)
+        self.combine = nn.Linear((8 if config.pairs else 2) * width, width)
+        self.classify = nn.Linear(width, config.num_labels or 2)
+        self.post_init()
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch token"],
+        attention_mask: Int[Tensor, "batch token"] | None = None,
+        token_type_ids: Int[Tensor, "batch token"] | None = None,
+        inputs_embeds: Float[Tensor, "batch token embedding"] | None = None,
+        labels: Tensor | None = None,
+        **kwargs: Any,
+    ) -> SequenceClassifierOutput:
+        """`attention_mask` is 1 for tokens and 0 for padding."""
+        x = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
+        layout = self._layout(input_ids, attention_mask, token_type_ids)
+        sentences = self.encoder(x[layout.words], layout)  # [batch text*2width]
+        if self.config.pairs:
+            one, two = sentences.chunk(2, -1)
+            sentences = torch.cat([one, two, one - two, one * two], -1)
+        logits = self.classify(self.dropout(F.elu(self.combine(self.dropout(sentences)))))  # [batch class]
+        loss = None if labels is None else self.loss_function(labels, logits, self.config)
+        return SequenceClassifierOutput(loss=loss, logits=logits)
+
+    def _layout(self, input_ids: Tensor, attention_mask: Tensor | None, token_type_ids: Tensor | None) -> Layout:
+        pad = -1 if self.config.pad_token_id is None else self.config.pad_token_id
+        words = input_ids != pad if attention_mask is None else attention_mask.bool()
+        text = torch.zeros_like(input_ids)
+        if self.config.pairs:
+            text = text if token_type_ids is None else token_type_ids.clamp(0, 1)
+            if not bool((text.bool() & words).any(1).all()):
+                raise ValueError("this model reads pairs; expected token_type_ids that are 1 for a second text")
+        words = words if self.config.attend_specials else words & ~specials(input_ids, self.config)
+        return Layout(words, text, 2 if self.config.pairs else 1)
+
+    def spared(self, name: str) -> bool:
+        """Whether a parameter is without weight decay: word vectors, biases, what scores token by token (as theirs)."""
+        return "embeddings" in name or name.endswith("bias") or "score_" in name
+
+    @torch.no_grad()
+    def _init_weights(self, module: nn.Module) -> None:
+        super()._init_weights(module)
+        if isinstance(module, nn.Linear):  # as TensorFlow begins, in which the authors wrote
+            nn.init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+
+
+AutoConfig.register(DisanConfig.model_type, DisanConfig)
+AutoModelForSequenceClassification.register(DisanConfig, DisanForSequenceClassification)
