@@ -13,6 +13,7 @@ Attention of so many heads is mostly the writing and reading of memory, so littl
   products), and what is kept for it grows with the tokens and not with their pairs.
 """
 
+import math
 import operator
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -26,7 +27,8 @@ from torch.autograd.function import once_differentiable
 
 CAP = 5.0  # c: scores lie between -c and c
 BLOCK = 2**15  # numbers of a query's weights that are worked on at a time
-LARGEST = 80.0  # of an exponent: a product of two such exponentials may be 0 or infinite, but never undefined
+SCALE = -2 * CAP * math.log2(math.e)  # powers of two are quicker than those of e
+LARGEST = 200.0  # what q_i or k_j count at most; the product of two such exponentials is 0 or infinite, never undefined
 
 Words = Float[Tensor, "word width"]  # of all texts of a batch, one after another
 
@@ -88,18 +90,16 @@ class Attended(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, queries: Words, keys: Words, values: Words, grid: Grid) -> Words:
         """Σ α h of each word."""
-        odds_q, odds_k = (grid.filled(_exponential(part)) for part in (queries, keys))
+        odds = [grid.filled(_odds(part)) for part in (queries, keys)]
         h = grid.filled(values)
         context, total = torch.zeros_like(h), torch.ones_like(h)
-        buffer, other = _buffers(h, grid, 2)
+        room = _room(h, grid)
         for query, texts in grid.blocks(h.shape[-1]):
-            before = (slice(query), texts)
-            p = _sigma(odds_q[query, texts], odds_k[before], buffer).mul_(-2 * CAP).exp_()  # [key text width]
+            p = _exponents(*odds, query, texts, room[0]).exp2_()  # [key text width]
             torch.sum(p, 0, out=total[query, texts])
-            torch.mul(p, h[before], out=other[: p.numel()].view_as(p))
-            torch.sum(other[: p.numel()].view_as(p), 0, out=context[query, texts])
+            torch.sum(p.mul_(h[:query, texts]), 0, out=context[query, texts])
         context /= total
-        ctx.save_for_backward(odds_q, odds_k, h, context, total)
+        ctx.save_for_backward(*odds, h, context, total)
         ctx.grid = grid
         return grid.read(context)
 
@@ -107,34 +107,38 @@ class Attended(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Words) -> tuple[Words, Words, Words, None]:
         """The gradients of queries, keys and values."""
-        odds_q, odds_k, h, context, total = ctx.saved_tensors
+        *odds, h, context, total = ctx.saved_tensors
         grid: Grid = ctx.grid
-        g = grid.filled(gradient) / total
+        g = grid.filled(gradient).div_(total)
         of_q, of_k, of_h = torch.zeros_like(h), torch.zeros_like(h), torch.zeros_like(h)
-        buffer, other = _buffers(h, grid, 2)
+        room = _room(h, grid)
         for query, texts in grid.blocks(h.shape[-1]):
             before = (slice(query), texts)
-            sigma = _sigma(odds_q[query, texts], odds_k[before], buffer)  # [key text width]
-            p = torch.mul(sigma, -2 * CAP, out=other[: sigma.numel()].view_as(sigma)).exp_().mul_(g[query, texts])
-            of_h[before] += p
-            sigma.addcmul_(sigma, sigma, value=-1)
-            sigma.mul_(p).mul_(h[before] - context[query, texts])
-            of_k[before] += sigma
-            torch.sum(sigma, 0, out=of_q[query, texts])
-        return (*(grid.read(part).mul_(4) for part in (of_q, of_k)), grid.read(of_h), None)
+            sigma = _exponents(*odds, query, texts, room[0])  # [key text width]; σ times SCALE
+            pg, other = (part[: sigma.numel()].view_as(sigma) for part in room[1:])
+            torch.exp2(sigma, out=pg).mul_(g[query, texts])
+            of_h[before] += pg
+            of_score = torch.sub(h[before], context[query, texts], out=other).mul_(pg)
+            of_score.mul_(sigma.addcmul_(sigma, sigma, value=-1 / SCALE))  # σ - σ², times SCALE
+            of_k[before] += of_score
+            torch.sum(of_score, 0, out=of_q[query, texts])
+        return (*(grid.read(part).mul_(4 / SCALE) for part in (of_q, of_k)), grid.read(of_h), None)
 
 
-def _exponential(scores: Words) -> Words:
-    """e^(2 s / c), kept within what can be multiplied."""
-    return (scores * (2 / CAP)).clamp_(-LARGEST, LARGEST).exp_()
+def _odds(scores: Words) -> Words:
+    """e^(2 s / c)."""
+    return scores.clamp(-LARGEST, LARGEST).mul_(2 / CAP).exp_()
 
 
-def _sigma(odds_q: Tensor, odds_k: Tensor, buffer: Tensor) -> Float[Tensor, "key text width"]:
-    """σ(-2a) of one query and all keys, 1 / (1 + e^2q e^2k)."""
-    return torch.mul(odds_k, odds_q, out=buffer[: odds_k.numel()].view(odds_k.shape)).add_(1).reciprocal_()
+def _exponents(
+    odds_q: Tensor, odds_k: Tensor, query: int, texts: slice, room: Tensor
+) -> Float[Tensor, "key text width"]:
+    """-2c σ(-2a) of a query and the keys before it, as a power of two; σ(-2a) is 1 / (1 + e^2q e^2k)."""
+    keys = odds_k[:query, texts]
+    sums = torch.addcmul(keys.new_ones(()), keys, odds_q[query, texts], out=room[: keys.numel()].view(keys.shape))
+    return torch.div(keys.new_tensor(SCALE), sums, out=sums)
 
 
-def _buffers(h: Tensor, grid: Grid, count: int) -> list[Tensor]:
-    """Room for the weights of one query, used again and again."""
-    largest = max(BLOCK, grid.lengths[0] * h.shape[-1])
-    return [h.new_empty(largest) for _ in range(count)]
+def _room(h: Tensor, grid: Grid) -> list[Tensor]:
+    """Memory for what is done to one query of a block, used again and again."""
+    return [h.new_empty(max(BLOCK, grid.lengths[0] * h.shape[-1])) for _ in range(3)]
