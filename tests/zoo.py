@@ -12,6 +12,7 @@ from whence.models import (
     AdditiveForSequenceClassification,
     DisanConfig,
     DisanForSequenceClassification,
+    DisanForTokenClassification,
     HierarchicalConfig,
     HierarchicalForSequenceClassification,
     PooledConfig,
@@ -166,6 +167,8 @@ REFERENCE = [
     ours(f"disan{'-pairs' * pairs}", DisanForSequenceClassification, DisanConfig, pairs=pairs, embedding_size=12,
          hidden_size=8, **TEXT)
     for pairs in (False, True)
+] + [
+    ours("disan-tags", DisanForTokenClassification, DisanConfig, embedding_size=12, hidden_size=8, **TEXT),
 ] + [
     ours(f"pooled-{norm}-{positions}-{loss}", PooledForSequenceClassification, PooledConfig, norm=norm,
          positions=positions, loss=loss, embedding_size=12, head_size=24, **OURS)

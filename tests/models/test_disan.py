@@ -180,7 +180,7 @@ def test_a_query_at_a_time_is_the_same_in_value_and_gradient(block, monkeypatch)
 def test_its_gradient_is_the_finite_difference(backwards):
     text = torch.tensor([[0, 0, 0, 1, 1], [0, 1, 1, 1, 1], [0, 0, 0, 0, 0]])
     words = torch.tensor([[True] * 5, [True] * 4 + [False], [False] * 5])
-    grid = directional.grid(text, words, backwards)
+    grid = directional.Layout(words, text, 2).grid(backwards)
     assert grid.lengths == (3, 3, 2, 1)
     torch.manual_seed(0)
     parts = [torch.randn(9, 2, dtype=torch.float64, requires_grad=True) for _ in range(3)]
@@ -189,7 +189,8 @@ def test_its_gradient_is_the_finite_difference(backwards):
 
 def test_large_scores_are_no_nan():
     """Where tanh is ±1 in any precision, and beyond what an exponential can hold: 200 counts for more."""
-    grid = directional.grid(torch.zeros(1, 4, dtype=torch.long), torch.ones(1, 4, dtype=torch.bool), False)
+    words, text = torch.ones(1, 4, dtype=torch.bool), torch.zeros(1, 4, dtype=torch.long)
+    grid = directional.Layout(words, text, 1).grid(False)
     queries = tensor([[0.0], [1e4], [-1e4], [150.0]], requires_grad=True)
     keys = tensor([[-150.0], [100.0], [-1e3], [0.0]], requires_grad=True)
     context = directional.attended(queries, keys, tensor([[1.0], [2.0], [4.0], [8.0]]), grid)
@@ -257,9 +258,7 @@ def test_equal_weights_make_the_mean_of_the_words_seen():
     with torch.no_grad(), attending(model, override=uniform) as tape:
         model(tensor([[1, 5, 6, 7, 2]]))
     assert_close(tape.only("encoder.sees_past").weights[0, 0, 3], tensor([0, 0.5, 0.5, 0, 0], dtype=torch.float64))
-    assert_close(
-        tape.only("encoder.source2token").weights[0, 0, 0], tensor([0, 1, 1, 1, 0], dtype=torch.float64) / 3
-    )
+    assert_close(tape.only("encoder.source2token").weights[0, 0, 0], tensor([0, 1, 1, 1, 0], dtype=torch.float64) / 3)
 
 
 @pytest.mark.parametrize("looked_at", [True, False])

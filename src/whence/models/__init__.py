@@ -4,7 +4,7 @@ Importing this room makes the reference models known to transformers' Auto class
 """
 
 from whence.models.additive import AdditiveConfig, AdditiveForSequenceClassification
-from whence.models.disan import DisanConfig, DisanForSequenceClassification
+from whence.models.disan import DisanConfig, DisanForSequenceClassification, DisanForTokenClassification
 from whence.models.hierarchical import HierarchicalConfig, HierarchicalForSequenceClassification
 from whence.models.pooled import PooledConfig, PooledForSequenceClassification
 from whence.models.pooled_series import PooledForTimeSeries, PooledSeriesConfig
@@ -20,6 +20,7 @@ __all__ = [
     "AdditiveForSequenceClassification",
     "DisanConfig",
     "DisanForSequenceClassification",
+    "DisanForTokenClassification",
     "HierarchicalConfig",
     "HierarchicalForSequenceClassification",
     "PooledConfig",

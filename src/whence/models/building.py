@@ -40,14 +40,14 @@ def _additive(training: Training, tokenizer: Any, corpus: Corpus, task: str, wid
 
 
 def _disan(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
-    _refuse_targets(training, corpus, task)
-    pairs = any(example.pair is not None for example in corpus["train"])
-    return disan.DisanForSequenceClassification(
-        disan.DisanConfig(
-            embedding_size=width, hidden_size=training.hidden_size, dropout=training.dropout, pairs=pairs,
-            **_named(tokenizer, corpus),
-        )
+    config = disan.DisanConfig(
+        embedding_size=width, hidden_size=training.hidden_size, dropout=training.dropout,
+        pairs=any(example.pair is not None for example in corpus["train"]), **_named(tokenizer, corpus),
     )  # fmt: skip
+    if task == "token-classification":
+        return disan.DisanForTokenClassification(config)
+    _refuse_targets(training, corpus, task)
+    return disan.DisanForSequenceClassification(config)
 
 
 def _hierarchical(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:

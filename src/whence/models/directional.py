@@ -1,6 +1,6 @@
 """DiSAN's attention a query at a time, where nobody looks: the same numbers, and no tensor [batch feature query key].
 
-    s_ij = c tanh((q_i + k_j) / c) · α = softmax of s over the j before i · context_i = Σ α_ij h_j, each feature by itself
+    s_ij = c tanh((q_i + k_j) / c) · α = softmax(s) over the j before i · context_i = Σ α_ij h_j, each feature by itself
 
 Attention of so many heads is mostly the writing and reading of memory, so little of it is used:
 
@@ -60,18 +60,43 @@ class Grid:
             first += len(block)
 
 
-def grid(text: Int[Tensor, "batch token"], words: Bool[Tensor, "batch token"], backwards: bool) -> Grid:
-    """The grid of a batch in which each row holds text 0, or texts 0 and 1, and `words` says which tokens count."""
-    first, second = words & (text == 0), words & (text == 1)
-    position = torch.where(second, second.cumsum(1), first.cumsum(1)) - 1  # [batch token]: of a word in its text
-    lengths = torch.cat([first.sum(1), second.sum(1)])  # [text]
-    number = torch.arange(len(words), device=words.device)[:, None] + len(words) * text  # [batch token]: of the text
-    if backwards:
-        position = lengths[number] - 1 - position
-    ordered, order = lengths.sort(descending=True, stable=True)
-    column = torch.empty_like(order).scatter_(0, order, torch.arange(len(order), device=order.device))
-    there = tuple(length for length in ordered.tolist() if length)
-    return Grid((position * len(there) + column[number])[words], there)
+class Layout:
+    """Which tokens of a batch are words of which text (0 or 1). What is done to each word by itself is done to words
+    alone, [word width], without padding; where they meet they are laid out again.
+    """
+
+    def __init__(self, words: Bool[Tensor, "batch token"], text: Int[Tensor, "batch token"], n_texts: int) -> None:
+        self.words, self.text, self.n_texts = words, text, n_texts
+
+    def seen(self, future: bool) -> Bool[Tensor, "batch 1 query key"]:
+        """True where a word may attend: to words of its own text, on one side of it."""
+        n = self.words.shape[1]
+        side = torch.ones(n, n, dtype=torch.bool, device=self.words.device)
+        side = side.triu(1) if future else side.tril(-1)  # [query key]
+        same = self.text[:, :, None] == self.text[:, None, :]  # [batch query key]
+        return (side & same & self.words[:, :, None] & self.words[:, None, :])[:, None]
+
+    def of_texts(self) -> Bool[Tensor, "batch text key"]:
+        """True for the words of each text."""
+        return torch.stack([self.words & (self.text == number) for number in range(self.n_texts)], 1)
+
+    def in_places(self, words: Words) -> Float[Tensor, "batch width token"]:
+        """The words as features of the tokens of the batch, zero where there is no word."""
+        shape = (*self.words.shape, words.shape[-1])
+        return words.new_zeros(shape).index_put((self.words,), words).transpose(1, 2)
+
+    def grid(self, backwards: bool) -> Grid:
+        """The words of every text side by side."""
+        first, second = self.words & (self.text == 0), self.words & (self.text == 1)
+        position = torch.where(second, second.cumsum(1), first.cumsum(1)) - 1  # [batch token]: of a word in its text
+        lengths = torch.cat([first.sum(1), second.sum(1)])  # [text]
+        rows = torch.arange(len(self.words), device=self.words.device)[:, None]
+        number = rows + len(self.words) * self.text  # [batch token]: of the text
+        if backwards:
+            position = lengths[number] - 1 - position
+        ordered, order = lengths.sort(descending=True, stable=True)
+        there = tuple(length for length in ordered.tolist() if length)
+        return Grid((position * len(there) + order.argsort()[number])[self.words], there)
 
 
 def attended(queries: Words, keys: Words, values: Words, grid: Grid) -> Words:
@@ -79,7 +104,7 @@ def attended(queries: Words, keys: Words, values: Words, grid: Grid) -> Words:
     if not grid.lengths or grid.lengths[0] < 2:
         return torch.zeros_like(values)
     exact = torch.promote_types(values.dtype, torch.float32)
-    return Attended.apply(queries.to(exact), keys.to(exact), values.to(exact), grid).to(values.dtype)  # type: ignore[no-untyped-call]
+    return Attended.apply(queries.to(exact), keys.to(exact), values.to(exact), grid).to(values.dtype)
 
 
 class Attended(torch.autograd.Function):
@@ -90,16 +115,16 @@ class Attended(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, queries: Words, keys: Words, values: Words, grid: Grid) -> Words:
         """Σ α h of each word."""
-        odds = [grid.filled(_odds(part)) for part in (queries, keys)]
+        odds_q, odds_k = (grid.filled(_odds(part)) for part in (queries, keys))
         h = grid.filled(values)
         context, total = torch.zeros_like(h), torch.ones_like(h)
         room = _room(h, grid)
         for query, texts in grid.blocks(h.shape[-1]):
-            p = _exponents(*odds, query, texts, room[0]).exp2_()  # [key text width]
+            p = _exponents(odds_q, odds_k, query, texts, room[0]).exp2_()  # [key text width]
             torch.sum(p, 0, out=total[query, texts])
             torch.sum(p.mul_(h[:query, texts]), 0, out=context[query, texts])
         context /= total
-        ctx.save_for_backward(*odds, h, context, total)
+        ctx.save_for_backward(odds_q, odds_k, h, context, total)
         ctx.grid = grid
         return grid.read(context)
 
@@ -107,14 +132,14 @@ class Attended(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Words) -> tuple[Words, Words, Words, None]:
         """The gradients of queries, keys and values."""
-        *odds, h, context, total = ctx.saved_tensors
+        odds_q, odds_k, h, context, total = ctx.saved_tensors
         grid: Grid = ctx.grid
         g = grid.filled(gradient).div_(total)
         of_q, of_k, of_h = torch.zeros_like(h), torch.zeros_like(h), torch.zeros_like(h)
         room = _room(h, grid)
         for query, texts in grid.blocks(h.shape[-1]):
             before = (slice(query), texts)
-            sigma = _exponents(*odds, query, texts, room[0])  # [key text width]; σ times SCALE
+            sigma = _exponents(odds_q, odds_k, query, texts, room[0])  # [key text width]; σ times SCALE
             pg, other = (part[: sigma.numel()].view_as(sigma) for part in room[1:])
             torch.exp2(sigma, out=pg).mul_(g[query, texts])
             of_h[before] += pg
@@ -122,7 +147,7 @@ class Attended(torch.autograd.Function):
             of_score.mul_(sigma.addcmul_(sigma, sigma, value=-1 / SCALE))  # σ - σ², times SCALE
             of_k[before] += of_score
             torch.sum(of_score, 0, out=of_q[query, texts])
-        return (*(grid.read(part).mul_(4 / SCALE) for part in (of_q, of_k)), grid.read(of_h), None)
+        return grid.read(of_q).mul_(4 / SCALE), grid.read(of_k).mul_(4 / SCALE), grid.read(of_h), None
 
 
 def _odds(scores: Words) -> Words:

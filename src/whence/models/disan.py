@@ -18,13 +18,18 @@ from typing import Any, no_type_check
 import torch
 import torch.nn.functional as F
 from huggingface_hub.dataclasses import strict
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig
-from transformers.modeling_outputs import SequenceClassifierOutput
+from transformers import (
+    AutoConfig,
+    AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
+    PreTrainedConfig,
+)
+from transformers.modeling_outputs import SequenceClassifierOutput, TokenClassifierOutput
 
 from whence.core.site import AttentionSite, masked_softmax
-from whence.models.directional import CAP, Words, attended, grid
+from whence.models.directional import CAP, Layout, Words, attended
 from whence.models.encoders import PlainModel, specials
 
 CELLS = 2**22  # weights that exist at a time, where those who look are content with some heads after others
@@ -49,32 +54,6 @@ class DisanConfig(PreTrainedConfig):
     pad_token_id: int | None = 0
     bos_token_id: int | None = None
     eos_token_id: int | None = None
-
-
-class Layout:
-    """Which tokens of a batch are words of which text (0 or 1). What is done to each word by itself is done to the words
-    alone, [word width], without padding; where words meet they are laid out again.
-    """
-
-    def __init__(self, words: Bool[Tensor, "batch token"], text: Int[Tensor, "batch token"], n_texts: int) -> None:
-        self.words, self.text, self.n_texts = words, text, n_texts
-
-    def seen(self, future: bool) -> Bool[Tensor, "batch 1 query key"]:
-        """True where a word may attend: to words of its own text, on one side of it."""
-        n = self.words.shape[1]
-        side = torch.ones(n, n, dtype=torch.bool, device=self.words.device)
-        side = side.triu(1) if future else side.tril(-1)  # [query key]
-        same = self.text[:, :, None] == self.text[:, None, :]  # [batch query key]
-        return (side & same & self.words[:, :, None] & self.words[:, None, :])[:, None]
-
-    def of_texts(self) -> Bool[Tensor, "batch text key"]:
-        """True for the words of each text."""
-        return torch.stack([self.words & (self.text == number) for number in range(self.n_texts)], 1)
-
-    def in_places(self, words: Words) -> Float[Tensor, "batch width token"]:
-        """The words as features of the tokens of the batch, zero where there is no word."""
-        shape = (*self.words.shape, words.shape[-1])
-        return words.new_zeros(shape).index_put((self.words,), words).transpose(1, 2)
 
 
 class FusionGate(nn.Module):
@@ -118,7 +97,7 @@ class DirectionalAttention(nn.Module):
         if self.attention_site.sessions or self.config._attn_implementation == "eager":
             context = self._written_out(queries, keys, hidden, layout)
         else:
-            context = attended(queries, keys, hidden, grid(layout.text, layout.words, backwards=self.future))
+            context = attended(queries, keys, hidden, layout.grid(backwards=self.future))
         return self.fuse(hidden, context)
 
     def _written_out(self, queries: Words, keys: Words, values: Words, layout: Layout) -> Words:
@@ -160,61 +139,47 @@ class SourceToToken(nn.Module):
 
 
 class DisanEncoder(nn.Module):
-    """Both directions side by side, and the vectors of the texts that are made of them."""
+    """Both directions side by side, and the vectors of the texts that are made of them, if there are to be any."""
 
-    def __init__(self, config: DisanConfig) -> None:
+    def __init__(self, config: DisanConfig, pooling: bool) -> None:
         super().__init__()
         self.sees_past = DirectionalAttention(config, future=False)
         self.sees_future = DirectionalAttention(config, future=True)
-        self.source2token = SourceToToken(config)
+        self.source2token = SourceToToken(config) if pooling else None
 
-    def forward(self, x: Float[Tensor, "word embedding"], layout: Layout) -> Float[Tensor, "copies textfeature"]:
+    def forward(self, x: Float[Tensor, "word embedding"], layout: Layout) -> Float[Tensor, "rows width"]:
         both = torch.cat([self.sees_past(x, layout), self.sees_future(x, layout)], -1)  # [word 2width]
-        return self.source2token(both, layout)
+        return both if self.source2token is None else self.source2token(both, layout)
 
 
-class DisanForSequenceClassification(PlainModel):
-    """A text's or a pair's class. Sites: `encoder.sees_past` and `encoder.sees_future`, [batch feature query key], and
-    `encoder.source2token`, [batch feature 1 key]. The texts of a pair are one sequence, the first before the second
-    (`token_type_ids` 1); no token attends to the other text.
+class DisanModel(PlainModel):
+    """What both forms share. Sites: `encoder.sees_past` and `encoder.sees_future`, [batch feature query key]. The texts
+    of a pair are one sequence, the first before the second (`token_type_ids` 1); no token attends to the other text.
     """
 
     config_class = DisanConfig
     config: DisanConfig
     base_model_prefix = "disan"
+    pooling = True
     _supports_sdpa = True  # so that `attn_implementation` is eager only where that is asked for
 
     def __init__(self, config: DisanConfig) -> None:
         super().__init__(config)
-        width = config.hidden_size
+        if config.pairs and not self.pooling:
+            raise ValueError("tags are for the words of single texts; expected pairs=False")
         self.embeddings = nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
-        self.encoder = DisanEncoder(config)
+        self.encoder = DisanEncoder(config, self.pooling)
         self.dropout = nn.Dropout(config.dropout)
-        self.combine = nn.Linear((8 if config.pairs else 2) * width, width)
-        self.classify = nn.Linear(width, config.num_labels or 2)
+        self.combine = nn.Linear((8 if config.pairs else 2) * config.hidden_size, config.hidden_size)
+        self.classify = nn.Linear(config.hidden_size, config.num_labels or 2)
         self.post_init()
 
-    def forward(
-        self,
-        input_ids: Int[Tensor, "batch token"],
-        attention_mask: Int[Tensor, "batch token"] | None = None,
-        token_type_ids: Int[Tensor, "batch token"] | None = None,
-        inputs_embeds: Float[Tensor, "batch token embedding"] | None = None,
-        labels: Tensor | None = None,
-        **kwargs: Any,
-    ) -> SequenceClassifierOutput:
-        """`attention_mask` is 1 for tokens and 0 for padding."""
-        x = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
-        layout = self._layout(input_ids, attention_mask, token_type_ids)
-        sentences = self.encoder(x[layout.words], layout)  # [batch text*2width]
-        if self.config.pairs:
-            one, two = sentences.chunk(2, -1)
-            sentences = torch.cat([one, two, one - two, one * two], -1)
-        logits = self.classify(self.dropout(F.elu(self.combine(self.dropout(sentences)))))  # [batch class]
-        loss = None if labels is None else self.loss_function(labels, logits, self.config)
-        return SequenceClassifierOutput(loss=loss, logits=logits)
+    def classified(self, vectors: Float[Tensor, "rows width"]) -> Float[Tensor, "rows class"]:
+        """One hidden layer, and the classes."""
+        return self.classify(self.dropout(F.elu(self.combine(self.dropout(vectors)))))
 
-    def _layout(self, input_ids: Tensor, attention_mask: Tensor | None, token_type_ids: Tensor | None) -> Layout:
+    def layout(self, input_ids: Tensor, attention_mask: Tensor | None, token_type_ids: Tensor | None) -> Layout:
+        """Which tokens are words, and of which text."""
         pad = -1 if self.config.pad_token_id is None else self.config.pad_token_id
         words = input_ids != pad if attention_mask is None else attention_mask.bool()
         text = torch.zeros_like(input_ids)
@@ -238,5 +203,51 @@ class DisanForSequenceClassification(PlainModel):
                 nn.init.zeros_(module.bias)
 
 
+class DisanForSequenceClassification(DisanModel):
+    """A text's or a pair's class. One more site, `encoder.source2token`, [batch feature 1 key]."""
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch token"],
+        attention_mask: Int[Tensor, "batch token"] | None = None,
+        token_type_ids: Int[Tensor, "batch token"] | None = None,
+        inputs_embeds: Float[Tensor, "batch token embedding"] | None = None,
+        labels: Tensor | None = None,
+        **kwargs: Any,
+    ) -> SequenceClassifierOutput:
+        """`attention_mask` is 1 for tokens and 0 for padding."""
+        x = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
+        layout = self.layout(input_ids, attention_mask, token_type_ids)
+        sentences = self.encoder(x[layout.words], layout)  # [batch text*2width]
+        if self.config.pairs:
+            one, two = sentences.chunk(2, -1)
+            sentences = torch.cat([one, two, one - two, one * two], -1)
+        logits: Any = self.classified(sentences)  # [batch class]
+        loss = None if labels is None else self.loss_function(labels, logits, self.config)
+        return SequenceClassifierOutput(loss=loss, logits=logits)
+
+
+class DisanForTokenClassification(DisanModel):
+    """A tag for each word of a text, from what both directions make of it; not the paper's."""
+
+    pooling = False
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch token"],
+        attention_mask: Int[Tensor, "batch token"] | None = None,
+        inputs_embeds: Float[Tensor, "batch token embedding"] | None = None,
+        labels: Tensor | None = None,
+        **kwargs: Any,
+    ) -> TokenClassifierOutput:
+        """`attention_mask` is 1 for tokens and 0 for padding; what is no word gets zeros."""
+        x = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
+        layout = self.layout(input_ids, attention_mask, None)
+        logits: Any = layout.in_places(self.classified(self.encoder(x[layout.words], layout))).transpose(1, 2)
+        loss = None if labels is None else self.loss_function(logits, labels, self.config)
+        return TokenClassifierOutput(loss=loss, logits=logits)
+
+
 AutoConfig.register(DisanConfig.model_type, DisanConfig)
 AutoModelForSequenceClassification.register(DisanConfig, DisanForSequenceClassification)
+AutoModelForTokenClassification.register(DisanConfig, DisanForTokenClassification)
