@@ -9,8 +9,8 @@ Attention of so many heads is mostly the writing and reading of memory, so littl
   each text back to front.
 - No exponential is taken twice: c tanh(a) = c - 2c σ(-2a), and σ(-2a) = 1 / (1 + e^2q e^2k) with a = q + k. Softmax
   lets the constant c go, and -2c σ lies between -2c and 0, so that no maximum need be sought.
-- Texts go in blocks that fit a cache; backward computes the weights again (as Dao et al. 2022 do for scaled dot
-  products), and what is kept for it grows with the tokens and not with their pairs.
+- Texts go in blocks, so that what exists at a time is bounded; backward computes the weights again (as Dao et al. 2022
+  do for scaled dot products), and what is kept for it grows with the tokens and not with their pairs.
 """
 
 import math
@@ -26,7 +26,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 CAP = 5.0  # c: scores lie between -c and c
-BLOCK = 2**15  # numbers of a query's weights that are worked on at a time
+BLOCK = 2**19  # numbers of a query's weights that are worked on at a time
 SCALE = -2 * CAP * math.log2(math.e)  # powers of two are quicker than those of e
 LARGEST = 200.0  # what q_i or k_j count at most; the product of two such exponentials is 0 or infinite, never undefined
 
@@ -35,19 +35,23 @@ Words = Float[Tensor, "word width"]  # of all texts of a batch, one after anothe
 
 @dataclass(frozen=True)
 class Grid:
-    """Where words stand when their texts are set side by side, the longest first: [token text], flattened."""
+    """Where words stand when their texts are set side by side, the longest first: [token text], flattened. `texts` says
+    which texts these are; those without words are left out.
+    """
 
     place: Int[Tensor, " word"]
+    texts: Int[Tensor, " text"]
     lengths: tuple[int, ...]
 
-    def filled(self, words: Words) -> Float[Tensor, "token text width"]:
-        """The words in their places; elsewhere anything, which is never read."""
-        shape = (self.lengths[0], len(self.lengths), words.shape[-1])
-        return words.new_empty(shape).flatten(0, 1).index_copy_(0, self.place, words).view(shape)
+    def filled(self, words: Words, otherwise: float | None = None) -> Float[Tensor, "token text width"]:
+        """The words in their places; elsewhere the same number, or anything at all."""
+        shape = (max(self.lengths, default=0), len(self.lengths), words.shape[-1])
+        grid = words.new_empty(shape) if otherwise is None else words.new_full(shape, otherwise)
+        return grid.flatten(0, 1).index_copy_(0, self.place, words).view(shape)
 
     def read(self, grid: Float[Tensor, "token text width"]) -> Words:
         """The words of a grid, in their own order."""
-        return grid.flatten(0, 1)[self.place]
+        return grid.flatten(0, 1).index_select(0, self.place)
 
     def blocks(self, width: int) -> Iterator[tuple[int, slice]]:
         """Queries that have keys before them, each with the texts of a block that are long enough to have it."""
@@ -96,7 +100,8 @@ class Layout:
             position = lengths[number] - 1 - position
         ordered, order = lengths.sort(descending=True, stable=True)
         there = tuple(length for length in ordered.tolist() if length)
-        return Grid((position * len(there) + order.argsort()[number])[self.words], there)
+        place = position * len(there) + order.argsort()[number]  # [batch token]
+        return Grid(place[self.words], order[: len(there)], there)
 
 
 def attended(queries: Words, keys: Words, values: Words, grid: Grid) -> Words:
@@ -105,6 +110,15 @@ def attended(queries: Words, keys: Words, values: Words, grid: Grid) -> Words:
         return torch.zeros_like(values)
     exact = torch.promote_types(values.dtype, torch.float32)
     return Attended.apply(queries.to(exact), keys.to(exact), values.to(exact), grid).to(values.dtype)
+
+
+def pooled(scores: Words, values: Words, layout: Layout) -> Float[Tensor, "batch textfeature"]:
+    """Σ β u of each text, β the softmax of its words' scores for each feature; the texts of a row side by side."""
+    grid = layout.grid(backwards=False)
+    weights = grid.filled(scores, -torch.inf).softmax(0)  # [token text width]
+    context = (weights * grid.filled(values, 0.0)).sum(0)  # [text width]
+    sentences = values.new_zeros(layout.n_texts * len(layout.words), values.shape[-1])
+    return sentences.index_copy(0, grid.texts, context).unflatten(0, (layout.n_texts, -1)).transpose(0, 1).flatten(1)
 
 
 class Attended(torch.autograd.Function):
@@ -142,10 +156,10 @@ class Attended(torch.autograd.Function):
             sigma = _exponents(odds_q, odds_k, query, texts, room[0])  # [key text width]; σ times SCALE
             pg, other = (part[: sigma.numel()].view_as(sigma) for part in room[1:])
             torch.exp2(sigma, out=pg).mul_(g[query, texts])
-            of_h[before] += pg
+            of_h[before].add_(pg)
             of_score = torch.sub(h[before], context[query, texts], out=other).mul_(pg)
             of_score.mul_(sigma.addcmul_(sigma, sigma, value=-1 / SCALE))  # σ - σ², times SCALE
-            of_k[before] += of_score
+            of_k[before].add_(of_score)
             torch.sum(of_score, 0, out=of_q[query, texts])
         return grid.read(of_q).mul_(4 / SCALE), grid.read(of_k).mul_(4 / SCALE), grid.read(of_h), None
 

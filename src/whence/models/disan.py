@@ -29,7 +29,7 @@ from transformers import (
 from transformers.modeling_outputs import SequenceClassifierOutput, TokenClassifierOutput
 
 from whence.core.site import AttentionSite, masked_softmax
-from whence.models.directional import CAP, Layout, Words, attended
+from whence.models.directional import CAP, Layout, Words, attended, pooled
 from whence.models.encoders import PlainModel, specials
 
 CELLS = 2**22  # weights that exist at a time, where those who look are content with some heads after others
@@ -70,6 +70,11 @@ class FusionGate(nn.Module):
         return torch.lerp(context, hidden, gate)
 
 
+def looked_at(site: AttentionSite, config: DisanConfig) -> bool:
+    """Whether weights must be there to be seen."""
+    return bool(site.sessions) or config._attn_implementation == "eager"
+
+
 class DirectionalAttention(nn.Module):
     """Token-to-token attention to one side, a distribution for each feature, and the fusion gate.
 
@@ -94,11 +99,9 @@ class DirectionalAttention(nn.Module):
         hidden = F.elu(self.project(self.dropout(x)))  # [word width]
         dropped = self.dropout(hidden)
         queries, keys = self.score_queries(dropped), self.score_keys(dropped)
-        if self.attention_site.sessions or self.config._attn_implementation == "eager":
-            context = self._written_out(queries, keys, hidden, layout)
-        else:
-            context = attended(queries, keys, hidden, layout.grid(backwards=self.future))
-        return self.fuse(hidden, context)
+        if looked_at(self.attention_site, self.config):
+            return self.fuse(hidden, self._written_out(queries, keys, hidden, layout))
+        return self.fuse(hidden, attended(queries, keys, hidden, layout.grid(backwards=self.future)))
 
     def _written_out(self, queries: Words, keys: Words, values: Words, layout: Layout) -> Words:
         """Σ α h by way of all weights of some features at a time, or of all features."""
@@ -126,12 +129,15 @@ class SourceToToken(nn.Module):
     def __init__(self, config: DisanConfig) -> None:
         super().__init__()
         width = 2 * config.hidden_size
+        self.config = config
         self.inner, self.score = nn.Linear(width, width), nn.Linear(width, width)
         self.attention_site = AttentionSite("pool", terminal=True)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, hidden: Words, layout: Layout) -> Float[Tensor, "copies textfeature"]:
         scores = self.score(self.dropout(F.elu(self.inner(self.dropout(hidden)))))  # [word feature]
+        if not looked_at(self.attention_site, self.config):
+            return pooled(scores, hidden, layout)
         scores, values = (layout.in_places(part).repeat(1, layout.n_texts, 1) for part in (scores, hidden))
         mask = layout.of_texts().repeat_interleave(hidden.shape[-1], 1)[:, :, None]  # [batch text*feature 1 key]
         weights = self.attention_site(scores[:, :, None], mask, values[..., None])  # [batch text*feature 1 key]
