@@ -11,9 +11,22 @@ from torch.testing import assert_close
 from transformers import AutoModelForSequenceClassification
 
 from whence import attending, sites, uniform
+from whence.core.errors import BadConfig
 from whence.core.streaming import Summary
-from whence.models import DisanConfig, DisanForSequenceClassification, directional, disan
+from whence.data.embedded import clauses, entailment, numerals
+from whence.models import (
+    DisanConfig,
+    DisanForSequenceClassification,
+    DisanForTokenClassification,
+    directional,
+    disan,
+)
+from whence.models.beginnings import untrained
 from whence.models.disan import FusionGate
+from whence.models.fitting import _groups
+from whence.models.subject import load
+from whence.models.training import Training
+from whence.models.workshop import train
 
 TINY = {
     "vocab_size": 30, "embedding_size": 5, "hidden_size": 4, "num_labels": 3, "bos_token_id": 1, "eos_token_id": 2,
@@ -21,9 +34,12 @@ TINY = {
 FIRST, SECOND = [7, 8, 7, 9], [10, 5, 6]
 
 
-def made(**options):
+SMALL = {"model": "disan", "embedding_size": 6, "hidden_size": 4, "epochs": 1, "batch_size": 8}
+
+
+def made(form=DisanForSequenceClassification, **options):
     torch.manual_seed(0)
-    model = DisanForSequenceClassification(DisanConfig(**{**TINY, **options})).eval()
+    model = form(DisanConfig(**{**TINY, **options})).eval()
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.7)
     return model
@@ -108,6 +124,22 @@ def test_the_model_is_what_the_loops_say(pairs, looked_at):
     expected = tensor(np.array([by_loops(model, *(both if pairs else both[:1])) for both in texts]))
     with torch.no_grad(), attending(model, watch="*" if looked_at else None):
         assert_close(model(**inputs).logits, expected)
+
+
+@pytest.mark.parametrize("looked_at", [True, False])
+def test_a_tag_is_what_the_loops_say(looked_at):
+    model = made(DisanForTokenClassification).double()
+    x = vectors(model, FIRST)
+    past, future = (attended(part, x, after)[0] for part, after in
+                    [(model.encoder.sees_past, False), (model.encoder.sees_future, True)])  # fmt: skip
+    words = [np.concatenate(both) for both in zip(past, future, strict=True)]
+    expected = np.array([linear(model.classify, elu(linear(model.combine, word))) for word in words])
+    with torch.no_grad(), attending(model, watch="*" if looked_at else None):
+        logits = model(tensor([[1, *FIRST, 2, 0]])).logits
+    assert logits.shape == (1, 7, 3)
+    assert_close(logits[0, 1:5], tensor(expected))
+    with pytest.raises(ValueError, match="single texts"):
+        made(DisanForTokenClassification, pairs=True)
 
 
 def test_every_weight_is_what_the_loops_say_and_all_else_is_zero():
@@ -287,3 +319,40 @@ def test_sizes_sites_and_saving(tmp_path):
     assert_close(again(**inputs).logits, small(**inputs).logits, atol=0.0, rtol=0.0)
     with pytest.raises(StrictDataclassFieldValidationError, match="hidden_size"):
         DisanConfig(hidden_size="wide")
+
+
+# in training
+
+
+def test_its_options_are_those_of_its_authors():
+    training = Training(model="disan")
+    assert (training.hidden_size, training.dropout, training.batch_size) == (300, 0.25, 64)
+    assert (training.optimizer, training.learning_rate, training.weight_decay) == ("adadelta", 0.5, 5e-5)
+    model = untrained(Training(**SMALL), entailment.load(sizes={"train": 12})).model
+    decayed, spared = _groups(model, training.recipe)
+    assert (decayed["weight_decay"], spared["weight_decay"]) == (5e-5, 0.0)
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    assert {names[id(p)].removesuffix(".weight") for p in decayed["params"]} == {
+        *(f"encoder.sees_{side}.{part}" for side in ("past", "future")
+          for part in ("project", "fuse.of_hidden", "fuse.of_context")),
+        "encoder.source2token.inner", "encoder.source2token.score", "combine", "classify",
+    }  # fmt: skip
+    assert not any(parameter.any() for name, parameter in model.named_parameters() if name.endswith("bias"))
+
+
+@pytest.mark.parametrize(("corpus", "form"), [(entailment, DisanForSequenceClassification),
+                                              (clauses, DisanForTokenClassification)])  # fmt: skip
+def test_it_is_trained_saved_and_loaded(corpus, form, tmp_path):
+    examples = corpus.load(sizes={"train": 24, "dev": 8})
+    subject = train(Training(**SMALL, data=examples.name), tmp_path / "m", corpus=examples, quiet=True)
+    again = load(tmp_path / "m")
+    assert isinstance(again.model, form)
+    assert again.fingerprint == subject.fingerprint
+    assert again.labels == examples.labels
+    batch = subject.encode(examples["dev"])
+    assert_close(again.predict(batch), subject.predict(batch))
+
+
+def test_it_writes_no_texts():
+    with pytest.raises(BadConfig, match="disan answers with one label"):
+        untrained(Training(**SMALL), numerals.load(sizes={"train": 12, "dev": 4}))

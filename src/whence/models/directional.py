@@ -30,6 +30,7 @@ BLOCK = 2**19  # numbers of a query's weights that are worked on at a time
 SCALE = -2 * CAP * math.log2(math.e)  # powers of two are quicker than those of e
 LARGEST = 200.0  # what q_i or k_j count at most; the product of two such exponentials is 0 or infinite, never undefined
 
+Tokens = Float[Tensor, "batch token width"]
 Words = Float[Tensor, "word width"]  # of all texts of a batch, one after another
 
 
@@ -65,12 +66,13 @@ class Grid:
 
 
 class Layout:
-    """Which tokens of a batch are words of which text (0 or 1). What is done to each word by itself is done to words
-    alone, [word width], without padding; where they meet they are laid out again.
+    """Which tokens of a batch are words of which text (0 or 1), and how words are laid out: among the tokens, alone and
+    without padding, or in a grid.
     """
 
     def __init__(self, words: Bool[Tensor, "batch token"], text: Int[Tensor, "batch token"], n_texts: int) -> None:
         self.words, self.text, self.n_texts = words, text, n_texts
+        self.places = words.flatten().nonzero()[:, 0]  # [word]
 
     def seen(self, future: bool) -> Bool[Tensor, "batch 1 query key"]:
         """True where a word may attend: to words of its own text, on one side of it."""
@@ -84,10 +86,14 @@ class Layout:
         """True for the words of each text."""
         return torch.stack([self.words & (self.text == number) for number in range(self.n_texts)], 1)
 
-    def in_places(self, words: Words) -> Float[Tensor, "batch width token"]:
-        """The words as features of the tokens of the batch, zero where there is no word."""
-        shape = (*self.words.shape, words.shape[-1])
-        return words.new_zeros(shape).index_put((self.words,), words).transpose(1, 2)
+    def alone(self, tokens: Tokens) -> Words:
+        """The words among the tokens."""
+        return tokens.flatten(0, 1).index_select(0, self.places)
+
+    def in_places(self, words: Words) -> Tokens:
+        """The words as tokens of the batch, zero where there is no word."""
+        flat = words.new_zeros(self.words.numel(), words.shape[-1])
+        return flat.index_copy(0, self.places, words).unflatten(0, self.words.shape)
 
     def grid(self, backwards: bool) -> Grid:
         """The words of every text side by side."""

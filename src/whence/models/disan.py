@@ -18,7 +18,7 @@ from typing import Any, no_type_check
 import torch
 import torch.nn.functional as F
 from huggingface_hub.dataclasses import strict
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers import (
     AutoConfig,
@@ -29,7 +29,7 @@ from transformers import (
 from transformers.modeling_outputs import SequenceClassifierOutput, TokenClassifierOutput
 
 from whence.core.site import AttentionSite, masked_softmax
-from whence.models.directional import CAP, Layout, Words, attended, pooled
+from whence.models.directional import CAP, Layout, Tokens, attended, pooled
 from whence.models.encoders import PlainModel, specials
 
 CELLS = 2**22  # weights that exist at a time, where those who look are content with some heads after others
@@ -65,7 +65,9 @@ class FusionGate(nn.Module):
         self.of_context = nn.Linear(width, width, bias=False)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, hidden: Words, context: Words) -> Words:
+    def forward(
+        self, hidden: Float[Tensor, "*place width"], context: Float[Tensor, "*place width"]
+    ) -> Float[Tensor, "*place width"]:
         gate = torch.sigmoid(self.of_hidden(self.dropout(hidden)) + self.of_context(self.dropout(context)))
         return torch.lerp(context, hidden, gate)
 
@@ -95,29 +97,39 @@ class DirectionalAttention(nn.Module):
         self.fuse = FusionGate(width, config.dropout)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, x: Float[Tensor, "word embedding"], layout: Layout) -> Words:
-        hidden = F.elu(self.project(self.dropout(x)))  # [word width]
-        dropped = self.dropout(hidden)
-        queries, keys = self.score_queries(dropped), self.score_keys(dropped)
+    def forward(self, x: Float[Tensor, "batch token embedding"], layout: Layout) -> Tokens:
+        """Zero where there is no word."""
         if looked_at(self.attention_site, self.config):
-            return self.fuse(hidden, self._written_out(queries, keys, hidden, layout))
-        return self.fuse(hidden, attended(queries, keys, hidden, layout.grid(backwards=self.future)))
+            hidden, queries, keys = self._mapped(x)  # [batch token width]
+            context = self._written_out(queries, keys, hidden, layout.seen(self.future))
+            return self.fuse(hidden, context) * layout.words[..., None]
+        hidden, queries, keys = self._mapped(layout.alone(x))  # [word width]
+        context = attended(queries, keys, hidden, layout.grid(backwards=self.future))
+        return layout.in_places(self.fuse(hidden, context))
 
-    def _written_out(self, queries: Words, keys: Words, values: Words, layout: Layout) -> Words:
+    def _mapped(self, x: Float[Tensor, "*place embedding"]) -> tuple[Tensor, Tensor, Tensor]:
+        """Hidden states, and what they score as queries and as keys."""
+        hidden = F.elu(self.project(self.dropout(x)))
+        dropped = self.dropout(hidden)
+        return hidden, self.score_queries(dropped), self.score_keys(dropped)
+
+    def _written_out(
+        self, queries: Tokens, keys: Tokens, values: Tokens, mask: Bool[Tensor, "batch 1 query key"]
+    ) -> Tokens:
         """Σ α h by way of all weights of some features at a time, or of all features."""
-        site, mask, width = self.attention_site, layout.seen(self.future), values.shape[-1]
+        site, width = self.attention_site, values.shape[-1]
         in_parts = site.sessions and site.streams_heads and not torch.is_grad_enabled()
         at_once = max(1, CELLS // mask.numel()) if in_parts else width
         contexts = []
         for first in range(0, width, at_once):
-            q, k, v = (layout.in_places(part[:, first : first + at_once]) for part in (queries, keys, values))
+            q, k, v = (part[..., first : first + at_once].transpose(1, 2) for part in (queries, keys, values))
             scores = CAP * torch.tanh((q[..., None] + k[:, :, None]) / CAP)  # [batch feature query key]
             weights = masked_softmax(scores, mask)
             if site.sessions:
                 heads = range(first, first + q.shape[1])
                 weights = site.deliver(weights, scores, mask, v[..., None], heads=heads, n_heads=width)
             contexts.append((weights @ v[..., None]).squeeze(-1))  # [batch feature query]
-        return torch.cat(contexts, 1).transpose(1, 2)[layout.words]  # [word width]
+        return torch.cat(contexts, 1).transpose(1, 2)
 
 
 class SourceToToken(nn.Module):
@@ -134,14 +146,19 @@ class SourceToToken(nn.Module):
         self.attention_site = AttentionSite("pool", terminal=True)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, hidden: Words, layout: Layout) -> Float[Tensor, "copies textfeature"]:
-        scores = self.score(self.dropout(F.elu(self.inner(self.dropout(hidden)))))  # [word feature]
+    def forward(self, hidden: Tokens, layout: Layout) -> Float[Tensor, "copies textfeature"]:
         if not looked_at(self.attention_site, self.config):
-            return pooled(scores, hidden, layout)
-        scores, values = (layout.in_places(part).repeat(1, layout.n_texts, 1) for part in (scores, hidden))
+            words = layout.alone(hidden)
+            return pooled(self._scored(words), words, layout)
+        scores, values = (
+            part.transpose(1, 2).repeat(1, layout.n_texts, 1) for part in (self._scored(hidden), hidden)
+        )  # [batch text*feature key]
         mask = layout.of_texts().repeat_interleave(hidden.shape[-1], 1)[:, :, None]  # [batch text*feature 1 key]
         weights = self.attention_site(scores[:, :, None], mask, values[..., None])  # [batch text*feature 1 key]
         return (weights @ values[..., None]).squeeze(-1).transpose(1, 2).flatten(0, 1)  # a query is an example
+
+    def _scored(self, hidden: Float[Tensor, "*place width"]) -> Float[Tensor, "*place width"]:
+        return self.score(self.dropout(F.elu(self.inner(self.dropout(hidden)))))
 
 
 class DisanEncoder(nn.Module):
@@ -153,8 +170,8 @@ class DisanEncoder(nn.Module):
         self.sees_future = DirectionalAttention(config, future=True)
         self.source2token = SourceToToken(config) if pooling else None
 
-    def forward(self, x: Float[Tensor, "word embedding"], layout: Layout) -> Float[Tensor, "rows width"]:
-        both = torch.cat([self.sees_past(x, layout), self.sees_future(x, layout)], -1)  # [word 2width]
+    def forward(self, x: Float[Tensor, "batch token embedding"], layout: Layout) -> Float[Tensor, "*place width"]:
+        both = torch.cat([self.sees_past(x, layout), self.sees_future(x, layout)], -1)  # [batch token 2width]
         return both if self.source2token is None else self.source2token(both, layout)
 
 
@@ -180,7 +197,7 @@ class DisanModel(PlainModel):
         self.classify = nn.Linear(config.hidden_size, config.num_labels or 2)
         self.post_init()
 
-    def classified(self, vectors: Float[Tensor, "rows width"]) -> Float[Tensor, "rows class"]:
+    def classified(self, vectors: Float[Tensor, "*place width"]) -> Float[Tensor, "*place class"]:
         """One hidden layer, and the classes."""
         return self.classify(self.dropout(F.elu(self.combine(self.dropout(vectors)))))
 
@@ -224,7 +241,7 @@ class DisanForSequenceClassification(DisanModel):
         """`attention_mask` is 1 for tokens and 0 for padding."""
         x = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
         layout = self.layout(input_ids, attention_mask, token_type_ids)
-        sentences = self.encoder(x[layout.words], layout)  # [batch text*2width]
+        sentences = self.encoder(x, layout)  # [batch text*2width]
         if self.config.pairs:
             one, two = sentences.chunk(2, -1)
             sentences = torch.cat([one, two, one - two, one * two], -1)
@@ -246,10 +263,9 @@ class DisanForTokenClassification(DisanModel):
         labels: Tensor | None = None,
         **kwargs: Any,
     ) -> TokenClassifierOutput:
-        """`attention_mask` is 1 for tokens and 0 for padding; what is no word gets zeros."""
+        """`attention_mask` is 1 for tokens and 0 for padding."""
         x = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
-        layout = self.layout(input_ids, attention_mask, None)
-        logits: Any = layout.in_places(self.classified(self.encoder(x[layout.words], layout))).transpose(1, 2)
+        logits: Any = self.classified(self.encoder(x, self.layout(input_ids, attention_mask, None)))
         loss = None if labels is None else self.loss_function(logits, labels, self.config)
         return TokenClassifierOutput(loss=loss, logits=logits)
 
