@@ -10,7 +10,8 @@ context is zero. The authors call these forward and backward, and the code that 
 round. A pair is classified by [s₁; s₂; s₁-s₂; s₁ s₂], both texts read by the same encoder; a single text by s.
 
 Differs from the paper: the score has no outer matrix Wᵀ (paper 001, §3.1), as in the authors' code; the gate has one
-bias and not three. `hidden_size` may differ from the width of the word vectors.
+bias and not three. `hidden_size` may differ from the width of the word vectors. In training no pair is dropped for its
+length (theirs: the longest 3 %), and a word without a vector begins like the others (theirs: smaller).
 """
 
 from typing import Any, no_type_check
