@@ -10,6 +10,9 @@ from torch import nn
 from whence.models import (
     AdditiveConfig,
     AdditiveForSequenceClassification,
+    DisanConfig,
+    DisanForSequenceClassification,
+    DisanForTokenClassification,
     HierarchicalConfig,
     HierarchicalForSequenceClassification,
     PooledConfig,
@@ -160,6 +163,12 @@ REFERENCE = [
          embedding_size=12, hidden_size=8, **TEXT),
     ours("hierarchical", HierarchicalForSequenceClassification, HierarchicalConfig, embedding_size=12, hidden_size=8,
          attention_size=10, sentence_end_ids=[13, 14, 15, 30, 56, 73], **TEXT),  # 13 to 15 are . ! ? in tokenizing.py
+] + [
+    ours(f"disan{'-pairs' * pairs}", DisanForSequenceClassification, DisanConfig, pairs=pairs, embedding_size=12,
+         hidden_size=8, **TEXT)
+    for pairs in (False, True)
+] + [
+    ours("disan-tags", DisanForTokenClassification, DisanConfig, embedding_size=12, hidden_size=8, **TEXT),
 ] + [
     ours(f"pooled-{norm}-{positions}-{loss}", PooledForSequenceClassification, PooledConfig, norm=norm,
          positions=positions, loss=loss, embedding_size=12, head_size=24, **OURS)

@@ -1,6 +1,7 @@
 """The laws: what `attending` promises, for every model in the house, reference and adopted."""
 
 import copy
+import re
 from threading import Thread
 
 import pytest
@@ -90,7 +91,7 @@ def test_nothing_remains_when_the_model_raises(name):
 
     last = list(sites(model))[-1]
     with (
-        pytest.raises(ArithmeticError, match=r"attn|attention|self|rel|Attention|local"),
+        pytest.raises(ArithmeticError, match=re.escape(last)),
         attending(model, {last: fails}),
     ):
         outputs(model, inputs)

@@ -4,6 +4,7 @@ Importing this room makes the reference models known to transformers' Auto class
 """
 
 from whence.models.additive import AdditiveConfig, AdditiveForSequenceClassification
+from whence.models.disan import DisanConfig, DisanForSequenceClassification, DisanForTokenClassification
 from whence.models.hierarchical import HierarchicalConfig, HierarchicalForSequenceClassification
 from whence.models.pooled import PooledConfig, PooledForSequenceClassification
 from whence.models.pooled_series import PooledForTimeSeries, PooledSeriesConfig
@@ -17,6 +18,9 @@ from whence.models.transformer import (
 __all__ = [
     "AdditiveConfig",
     "AdditiveForSequenceClassification",
+    "DisanConfig",
+    "DisanForSequenceClassification",
+    "DisanForTokenClassification",
     "HierarchicalConfig",
     "HierarchicalForSequenceClassification",
     "PooledConfig",

@@ -7,7 +7,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from whence.core.errors import BadConfig
 from whence.data.examples import Corpus
-from whence.models import additive, hierarchical, pooled, pooled_series, recurrent, transformer
+from whence.models import additive, disan, hierarchical, pooled, pooled_series, recurrent, transformer
 from whence.models.training import Training
 from whence.models.vocabulary import sentence_ends
 
@@ -37,6 +37,17 @@ def _additive(training: Training, tokenizer: Any, corpus: Corpus, task: str, wid
             conditional=training.model == "conditional", bypass=training.bypass, **_named(tokenizer, corpus),
         )
     )  # fmt: skip
+
+
+def _disan(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
+    config = disan.DisanConfig(
+        embedding_size=width, hidden_size=training.hidden_size, dropout=training.dropout,
+        pairs=any(example.pair is not None for example in corpus["train"]), **_named(tokenizer, corpus),
+    )  # fmt: skip
+    if task == "token-classification":
+        return disan.DisanForTokenClassification(config)
+    _refuse_targets(training, corpus, task)
+    return disan.DisanForSequenceClassification(config)
 
 
 def _hierarchical(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
@@ -128,6 +139,7 @@ Build = Callable[[Training, Any, Corpus, str, int], PreTrainedModel]
 BUILD: dict[str, Build] = {
     "additive": _additive,
     "conditional": _additive,
+    "disan": _disan,
     "hierarchical": _hierarchical,
     "recurrent": _recurrent,
     "pooled": _pooled,

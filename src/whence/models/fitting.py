@@ -34,6 +34,7 @@ OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "amsgrad": partial(torch.optim.Adam, amsgrad=True),
     "adamw": torch.optim.AdamW,
     "adam": torch.optim.Adam,
+    "adadelta": partial(torch.optim.Adadelta, rho=0.95, eps=1e-8),  # as in TensorFlow
 }
 
 
@@ -47,7 +48,7 @@ class Recipe:
     weight_decay: float = 1e-5  # none on the attention's own parameters
     patience: int = 3  # epochs without a better score on dev before stopping
     seed: int = 0
-    optimizer: Literal["amsgrad", "adamw", "adam"] = "amsgrad"
+    optimizer: Literal["amsgrad", "adamw", "adam", "adadelta"] = "amsgrad"
     schedule: Literal["constant", "linear"] = "constant"  # linear: up over the first tenth of the steps, then down to 0
     clip: float = 0.0  # largest norm of a gradient; 0: any
     dropout_epochs: int = 0  # so many epochs with dropout, then none; 0: all with
@@ -180,10 +181,13 @@ def by_length(examples: Sequence[Example], batch_size: int, generator: Generator
 
 
 def _groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
-    """Parameters with and without weight decay: Jain & Wallace spare those that score the attention."""
+    """Parameters with and without weight decay: Jain & Wallace spare those that score the attention; a model may say
+    by a method `spared` which are.
+    """
+    is_spared: Callable[[str], bool] = getattr(model, "spared", lambda name: name.startswith("score."))
     named = list(model.named_parameters())
-    spared = [parameter for name, parameter in named if name.startswith("score.")]
-    others = [parameter for name, parameter in named if not name.startswith("score.")]
+    spared = [parameter for name, parameter in named if is_spared(name)]
+    others = [parameter for name, parameter in named if not is_spared(name)]
     return [{"params": others, "weight_decay": recipe.weight_decay}, {"params": spared, "weight_decay": 0.0}]
 
 

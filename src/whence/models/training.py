@@ -27,6 +27,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     "additive": {},
     "conditional": {},
     "hierarchical": {"hidden_size": 50, "embedding_size": 200, "epochs": 15, "patience": 5, "clip": 10.0},
+    "disan": {"hidden_size": 300, "dropout": 0.25, "batch_size": 64, "epochs": 46, "patience": 10,
+              "optimizer": "adadelta", "learning_rate": 0.5, "weight_decay": 5e-5},
     "recurrent": {"embedding_size": 256, "hidden_size": 256, "layers": 2, "dropout": 0.3, "batch_size": 64,
                   "epochs": 20, "clip": 1.0, "weight_decay": 0.0},
     "transformer": {"hidden_size": 256, "layers": 3, "dropout": 0.1, "batch_size": 64, "epochs": 20, "clip": 1.0,
@@ -41,8 +43,9 @@ REFERENCE = tuple(model for model in PRESETS if model != FINE_TUNED)  # what can
 
 class Training(BaseModel):
     """What to train, on what, and how. Defaults are those of the model: for `additive` and `conditional` Jain &
-    Wallace's (2019); for `pooled` and `pooled_series` those of paper 000, in one of three modes; for a saved model,
-    which is fine-tuned, those usual for BERT.
+    Wallace's (2019); for `pooled` and `pooled_series` those of paper 000, in one of three modes; for `disan` those of
+    its authors' code (their 400,000 steps are 46 epochs of SNLI); for a saved model, which is fine-tuned, those usual
+    for BERT.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -96,7 +99,9 @@ class Training(BaseModel):
     batch_size: int = Field(32, gt=0, description="texts at a time")
     learning_rate: float = Field(1e-3, gt=0, description="of the optimizer")
     weight_decay: float = Field(1e-5, ge=0, description="on all but the attention's own parameters")
-    optimizer: Literal["amsgrad", "adamw", "adam"] = Field("amsgrad", description="Adam, in one of three forms")
+    optimizer: Literal["amsgrad", "adamw", "adam", "adadelta"] = Field(
+        "amsgrad", description="Adam, in one of three forms, or Adadelta"
+    )
     schedule: Literal["constant", "linear"] = Field("constant", description="of the learning rate")
     clip: float = Field(0.0, ge=0, description="largest norm of a gradient (0: any)")
     altered: Literal["none", "uniform", "random"] = Field("none", description="attention during training (train+infer)")
