@@ -16,12 +16,14 @@ from whence.experiments._forest import Forest, Measuring
 from whence.experiments._places import matching
 from whence.explainers._stack import LONG
 from whence.measures.pieces import membership, to_words
-from whence.measures.trees import OFFSETS, attached, by_sentence, offset_attached, tree_divergence
+from whence.measures.trees import OFFSETS, arcs_of, attached, offset_attached, sentence_divergence
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 
 if TYPE_CHECKING:
     from whence.experiments._bench import Bench
+
+MANY = 64  # heads: of more, as DiSAN's features are, a few at a time are enough
 
 
 @dataclass(eq=False)
@@ -72,23 +74,26 @@ class Beside:
 
     def __init__(self, batch: Batch, forest: Forest, how: Measuring, found: dict[str, Followed]) -> None:
         self.forest, self.how, self.found = forest, how, found
-        self.tokens, self.streams_heads = batch.special.shape[1], batch.special.shape[1] > LONG
+        self.tokens, many = batch.special.shape[1], any(one.hits.shape[1] > MANY for one in found.values())
+        self.streams_heads = self.tokens > LONG or many
         chosen = list(whole_sentences(batch, forest))
         self.numbers, self.rows = [number for number, _, _ in chosen], [row for _, row, _ in chosen]
         if chosen:
             longest = max(len(forest.sentences[number].heads) for number in self.numbers)
             self.pieces = torch.from_numpy(membership(np.stack([word for _, _, word in chosen]), longest)).float()
-            self.references = {kind: forest.references(kind, self.numbers, how.reference) for kind in forest.kinds}
+            self.arcs = arcs_of(forest.references(self.numbers, how.reference))
 
     def __call__(self, call: Call) -> None:
         weights, allowed = self.words(call)
         one = self.found.setdefault(call.site.name, Followed.empty(call.site, self.forest, call.n_heads))
         part = slice(call.heads[0], call.heads[-1] + 1)
-        for kind, references in self.references.items():
-            drawn = [tree_divergence(reference, weights, allowed, masked=self.how.masked, floor=self.how.floor)
-                     for reference in references]  # fmt: skip
-            one.divergence[kind][self.numbers, part] = mean([by_sentence(draw.values) for draw in drawn])
-            one.coverage[kind][self.numbers] = mean([by_sentence(draw.coverage[:, None])[:, 0] for draw in drawn])
+        how = self.how
+        values, coverage = sentence_divergence(self.arcs, weights, allowed, masked=how.masked, floor=how.floor)
+        for kind, trees in self.forest.places.items():
+            one.divergence[kind][self.numbers, part] = values[trees].mean(
+                0
+            )  # a sentence has trees in all draws or none
+            one.coverage[kind][self.numbers] = coverage[trees].mean(0)
         self._attach(one, part, weights, allowed)
         places = np.arange(allowed.shape[1])
         one.sees |= {"past"} if (allowed & (places < places[:, None])).any() else set()
@@ -118,11 +123,6 @@ class Beside:
         one.hits[self.numbers, part] = np.nansum(hits, -1)
         one.offset_hits[self.numbers] = np.where(there, offset_attached(heads), 0.0).sum(-1)
         one.arcs[self.numbers] = there.sum((1, 2))
-
-
-def mean(draws: Sequence[ndarray]) -> ndarray:
-    """The mean over draws; a sentence has trees in all of them or in none."""
-    return np.asarray(sum(draws) / len(draws))
 
 
 def whole_sentences(batch: Batch, forest: Forest) -> Iterator[tuple[int, int, ndarray]]:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -53,9 +54,11 @@ class Forest:
         """The example of each sentence."""
         return np.array([sentence.example for sentence in self.sentences])
 
-    def before(self, kind: str) -> float:
-        """The share of words, roots left out, whose parent stands before them (paper 001, §5.1)."""
-        return share_before(tree for trees in self.kinds[kind] for tree in trees if tree is not None)
+    @cached_property
+    def before(self) -> Mapping[str, float]:
+        """Of each kind the share of words, roots left out, whose parent stands before them (paper 001, §5.1)."""
+        return {kind: share_before(tree for trees in drawn for tree in trees if tree is not None)
+                for kind, drawn in self.kinds.items()}  # fmt: skip
 
     @cached_property
     def by_example(self) -> Mapping[int, Sequence[int]]:
@@ -65,17 +68,22 @@ class Forest:
             found[sentence.example].append(number)
         return found
 
-    def references(self, kind: str, numbers: Sequence[int], name: str) -> list[Float[ndarray, "sentence word word"]]:
-        """What attention to these sentences' trees would be, drawn once or more, padded to the longest."""
+    @property
+    def places(self) -> Mapping[str, slice]:
+        """Where the draws of each kind stand, if all trees of a sentence stand one after another."""
+        ends = list(accumulate(len(drawn) for drawn in self.kinds.values()))
+        return {kind: slice(end - len(drawn), end) for end, (kind, drawn) in zip(ends, self.kinds.items(), strict=True)}
+
+    def references(self, numbers: Sequence[int], name: str) -> Float[ndarray, "tree sentence word word"]:
+        """What attention to all trees of these sentences would be, padded to the longest."""
         longest = max(len(self.sentences[number].heads) for number in numbers)
-        found = []
-        for trees in self.kinds[kind]:
-            rows = np.zeros((len(numbers), longest, longest))
-            for row, tree in zip(rows, (trees[number] for number in numbers), strict=True):
+        draws = [trees for drawn in self.kinds.values() for trees in drawn]
+        rows = np.zeros((len(draws), len(numbers), longest, longest))
+        for place, trees in enumerate(draws):
+            for row, tree in zip(rows[place], (trees[number] for number in numbers), strict=True):
                 if tree is not None:
                     row[: len(tree), : len(tree)] = REFERENCES[name](tree)
-            found.append(rows)
-        return found
+        return rows
 
     def heads(self, numbers: Sequence[int]) -> Int[ndarray, "sentence word"]:
         """The true parents of these sentences' words, -1 for roots and past a sentence's end."""
