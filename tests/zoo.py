@@ -24,6 +24,7 @@ from whence.models import (
     TransformerConfig,
     TransformerForConditionalGeneration,
     TransformerForSequenceClassification,
+    TransformerForTokenClassification,
 )
 
 SPECIALS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
@@ -188,6 +189,8 @@ REFERENCE = [
 ] + [
     ours(f"transformer-seq2seq-{norm}", TransformerForConditionalGeneration, TransformerConfig, norm=norm, **OURS)
     for norm in ("pre", "post")
+] + [
+    ours("transformer-tagger", TransformerForTokenClassification, TransformerConfig, **OURS),
 ]  # fmt: skip
 
 ADOPTED = REQUIRED + UNLISTED

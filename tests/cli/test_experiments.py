@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+import transformers
 from command import whence
 from test_help import WITHOUT_TORCH
 
@@ -43,6 +44,34 @@ def test_run(name, options, model, rows, capsys, tmp_path):
     judged = subprocess.run(judge, capture_output=True, text=True, check=False)
     assert judged.returncode == 0, judged.stderr
     assert judged.stdout.strip() == found["verdict"]["sentence"]
+
+
+def test_syntax_of_a_bare_encoder_in_one_command(capsys, tmp_path):
+    """A model by its path that was saved without a head, a corpus with trees; drawn and judged again without torch."""
+    bare = transformers.BertModel.from_pretrained(saved_models.tagger(), add_pooling_layer=False)
+    folder = saved_models.saved("bare", bare, saved_models.reviews_tokenizer())
+    words = zip(
+        ("the", "old", "goat", "slept", "."), (3, 3, 4, 0, 4), ("det", "amod", "nsubj", "root", "punct"), strict=True
+    )
+    sentence = "".join(f"{number}\t{word}\t_\tX\t_\t_\t{head}\t{relation}\t_\t_\n"
+                       for number, (word, head, relation) in enumerate(words, start=1))  # fmt: skip
+    (tmp_path / "mine.conllu").write_text(f"{sentence}\n" * 6)
+    asked = ("run", "syntax", "--model", folder, "--data", tmp_path / "mine.conllu", "--out", tmp_path, "--draws", 1)
+    said = whence(capsys, *asked, "--quiet")
+    assert (said.code, said.err) == (0, "")
+    assert re.search(r"^syntax: 42 rows, one row per epoch, site, head", said.out)
+    assert "There are 6 examples, too few to decide anything" in said.out
+    found = json.loads(whence(capsys, *asked, "--json").out)
+    judge = [sys.executable, "-c", WITHOUT_TORCH + JUDGED, f"{found['folder']}/table.parquet", "syntax"]
+    judged = subprocess.run(judge, capture_output=True, text=True, check=False)
+    assert judged.returncode == 0, judged.stderr
+    assert judged.stdout.strip() == found["verdict"]["sentence"]
+    for option, complaint in (("--data", "have no tree. Take a corpus with trees"),
+                             ("--parser", "a parser is named spacy:PACKAGE or stanza:LANGUAGE"),
+                             ("--epochs", "keeps no models of single epochs; train it with --keep-epochs"),
+                             ("--sites", "no attention site 'reviews'"), ("--masked", "--masked")):  # fmt: skip
+        refused = whence(capsys, *asked, *(("--epochs",) if option == "--epochs" else (option, "reviews")), "--quiet")
+        assert (refused.code, complaint in refused.err) == (2, True), refused.err
 
 
 def test_what_cannot_be_asked_is_said(capsys, tmp_path):

@@ -51,6 +51,24 @@ def test_a_saved_model_is_loaded_for_the_task_it_was_saved_for(saved, tmp_path):
     assert isinstance(load_model(tmp_path / "ours"), AdditiveForSequenceClassification)
 
 
+def test_a_bare_encoder_without_its_pooler_goes_without(saved, tmp_path):
+    """Many encoders are saved so; a pooler drawn at random would make another model of each loading."""
+    bare = load_model(saved, "base")
+    del bare.pooler
+    bare.pooler = None
+    bare.save_pretrained(tmp_path / "bare")
+    assert load_model(tmp_path / "bare").pooler is None
+    whole = load_model(saved, "base")
+    whole.save_pretrained(tmp_path / "whole")
+    assert load_model(tmp_path / "whole").pooler is not None
+    weights = load_file(tmp_path / "bare" / "model.safetensors")
+    lost = next(name for name in weights if name.startswith("encoder.layer.1."))
+    save_file({name: weight for name, weight in weights.items() if name != lost}, tmp_path / "bare/model.safetensors",
+              metadata={"format": "pt"})  # fmt: skip
+    with pytest.raises(CannotLoad, match=r"has no weights for encoder\.layer\.1"):
+        load_model(tmp_path / "bare")
+
+
 def test_dtype_is_the_users_choice(saved):
     assert load_model(saved, dtype=torch.float64).dtype == torch.float64
     assert load_model(saved).dtype == torch.float32

@@ -166,9 +166,16 @@ def test_an_unknown_task_is_answered_with_those_there_are(saved):
         load(saved(), "sentiment")
 
 
-def test_a_model_without_a_head_that_answers_is_refused():
-    with pytest.raises(CannotLoad, match="BertModel was saved for 'base'; expected a model for one of: sequence-cla"):
-        Subject(hf.BertModel(hf.BertConfig(**zoo.BERT)), wordpiece())
+def test_a_model_without_a_head_is_read_with_and_answers_nothing():
+    bare = Subject(hf.BertModel(hf.BertConfig(**zoo.BERT)), wordpiece())
+    batch = bare.encode([Example("a good film", label="positive")])
+    assert (batch.gold == -1).all()
+    with pytest.raises(BadConfig, match=r"BertModel was saved for 'base' \(hidden states alone.* needs answers; train"):
+        bare.predict(batch)
+    with pytest.raises(
+        CannotLoad, match="ViTForImageClassification was saved for 'image-classification'; expected a m"
+    ):
+        Subject(zoo.BY_NAME["vit"].build(), wordpiece())
 
 
 def test_a_regression_is_refused():

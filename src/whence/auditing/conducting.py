@@ -18,7 +18,7 @@ from whence.data.examples import Corpus, Example
 from whence.experiments import experiment
 from whence.experiments._running import perform, refuse_unknown, refuse_unmarked, refuse_values, split_of
 from whence.models.records import retrainable, training_seconds
-from whence.models.subject import Subject, load
+from whence.models.subject import Subject, load, refuse_silent
 from whence.models.workshop import train_all
 from whence.results.saving import saving, write_json
 from whence.results.store import Store
@@ -99,6 +99,7 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
     subject = load(
         model, settings.task, device=settings.device, dtype=settings.dtype, trust_remote_code=settings.trust_remote_code
     )
+    refuse_silent(subject, "an audit")
     refuse_values(subject, "an audit")
     split = split_of(corpus, settings)
     examples = corpus[split]

@@ -39,6 +39,8 @@ def command(arguments: list[str]) -> int:
     folder = store.folder(name, result.manifest["identity"])
     with saving(folder):
         pictures = save(module.figure(result.table), options.out / "figures" / f"{name}-{folder.name}")
+        for part, more in (module.figures(result.table) if hasattr(module, "figures") else {}).items():
+            pictures += save(more, options.out / "figures" / f"{name}-{folder.name}-{part}")
     verdict = module.verdict(result.table)
     summary = module.summary(result.table) if hasattr(module, "summary") else None
     if options.output.json:

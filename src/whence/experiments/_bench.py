@@ -22,6 +22,8 @@ from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
 from whence.experiments._config import Altering
 from whence.experiments._erasing import Erase, Erasing
+from whence.experiments._following import Followed, followed, sentence_weights
+from whence.experiments._forest import Forest, Measuring
 from whence.experiments._marks import Marks
 from whence.experiments._places import Place
 from whence.experiments._scoring import Occurrences, before_training, occurrences, traced_heads
@@ -29,10 +31,11 @@ from whence.explainers._finding import found
 from whence.explainers._options import written_options
 from whence.measures.bleu import COUNTS, bleu_counts, sentence_bleu
 from whence.models.batch import Batch
+from whence.models.epochs import kept_epochs
 from whence.models.generating import translate
 from whence.models.marking import agreement, scores
 from whence.models.stepwise import encoded_once, step_probabilities
-from whence.models.subject import Subject, probabilities
+from whence.models.subject import Subject, load, probabilities
 from whence.models.targets import Measure, Target, predicted
 from whence.models.training import Training
 from whence.models.workshop import train, train_all
@@ -41,7 +44,8 @@ from whence.models.workshop import train, train_all
 @dataclass(frozen=True, eq=False)
 class Bench:
     """`chosen` are the numbers of the examples in their split. `training` says how the subject was trained, if known;
-    `workshop` is the folder where models that are trained again are kept.
+    `workshop` is the folder where models that are trained again are kept. If nothing is to be `answered`, the texts are
+    only read, whatever the model was made for.
     """
 
     subject: Subject
@@ -55,11 +59,12 @@ class Bench:
     workshop: Path | None = None
     name: str = ""
     encoded: list[Batch] = field(default_factory=list)
+    answered: bool = True
 
     def batches(self) -> Iterator[Batch]:
         """The examples in batches of like length, with a progress bar."""
         if not self.encoded:
-            self.encoded.extend(self.subject.batches(self.examples, self.batch_size))
+            self.encoded.extend(self.subject.batches(self.examples, self.batch_size, answered=self.answered))
         yield from tqdm(self.encoded, desc=self.name, unit="batch", disable=self.quiet, leave=False, delay=1)
 
     def first_batch(self) -> Batch:
@@ -198,6 +203,23 @@ class Bench:
     def traced_heads(self, row: int | str = "auto") -> Iterator[tuple[Batch, list[list[str]], ndarray, ndarray]]:
         """Batches, their tokens' words, what each head brings down to each token, and which tokens are of the text."""
         return traced_heads(self, row)
+
+    def followed(self, forest: Forest, how: Measuring) -> Mapping[str, Followed]:
+        """How near every head of every site is to trees, in one pass over the model."""
+        return followed(self, forest, how)
+
+    def sentence_weights(self, forest: Forest, number: int, how: Measuring) -> Mapping[str, ndarray]:
+        """The attention of the words of one sentence to each other, [head word word] for each site."""
+        return sentence_weights(self, forest, number, how)
+
+    def along_training(self, folder: Path) -> Iterator[tuple[int, "Bench"]]:
+        """The same bench with the model of each epoch that was kept in training (`keep_epochs`)."""
+        places = kept_epochs(folder)
+        if not places:
+            raise BadConfig(f"{folder} keeps no models of single epochs; train it with --keep-epochs")
+        dtype = str(self.subject.model.dtype).removeprefix("torch.")
+        for epoch, place in places.items():
+            yield epoch, replace(self, subject=load(place, device=str(self.subject.device), dtype=dtype), training=None)
 
     def untrained(self) -> "Bench":
         """The same bench with a model that has learned nothing."""

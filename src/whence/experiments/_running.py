@@ -18,7 +18,7 @@ from whence.experiments import experiment
 from whence.experiments._bench import Bench
 from whence.experiments._config import Looking, Run
 from whence.models.records import retrainable
-from whence.models.subject import Subject, load
+from whence.models.subject import Subject, load, refuse_silent
 from whence.models.threads import suited
 from whence.results.result import Result, manifest_now
 from whence.results.saving import saving
@@ -40,6 +40,9 @@ def perform(
     subject = subject or load(
         config.model, config.task, device=config.device, dtype=config.dtype, trust_remote_code=config.trust_remote_code
     )
+    asked = getattr(module, "NEEDS_PREDICTIONS", True)
+    if asked:
+        refuse_silent(subject, name)
     if getattr(module, "NEEDS_CLASSES", True):
         refuse_values(subject, name)
     identity = identified(name, config, subject, corpus)
@@ -47,19 +50,19 @@ def perform(
     if saved is not None:
         return saved
     training, why_not = retrainable(Path(config.model), corpus)
-    asked = getattr(config, "retrain", 0)
-    if asked and why_not:
+    if getattr(config, "retrain", 0) and why_not:
         raise BadConfig(f"{config.model} cannot be trained again: {why_not}; leave retrain at 0")
     split, chosen = choose(corpus, config)
     examples = [corpus[split][number] for number in chosen]
-    refuse_unknown(corpus[split], subject)
+    if asked:
+        refuse_unknown(corpus[split], subject)
     if module.NEEDS_ANSWERS:
         refuse_unmarked(corpus[split], subject, config.data)
     if store is not None:
         refuse_unwritable(store.root)
     bench = Bench(
         subject, examples, chosen, config.seed, config.batch_size, quiet, training, corpus,
-        store.root / "models" if store is not None else None, name,
+        store.root / "models" if store is not None else None, name, answered=asked,
     )  # fmt: skip
     notes = [*corpus.notes, *said_of_length(bench)]
     started = time.perf_counter()

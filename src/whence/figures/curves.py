@@ -10,10 +10,11 @@ from matplotlib.ticker import MaxNLocator
 
 from whence.core.errors import BadData
 from whence.figures.shades import visible
-from whence.figures.style import PALETTE, QUIET, house, panels
+from whence.figures.style import INK, PALETTE, QUIET, house, panels
 from whence.figures.violins import refuse_missing
 
-MARKERS = ("o", "s", "^", "D", "v", "P")  # told apart also without colours
+COLOURS = (*PALETTE, INK)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # told apart also without colours
 
 
 def curves(
@@ -34,8 +35,8 @@ def curves(
     """
     refuse_missing(table, [column for column in (x, y, line, panel, low, high) if column])
     names = [str(name) for name in table[line].unique()]
-    if not 1 <= len(names) <= len(PALETTE):
-        raise BadData(f"a figure has one to {len(PALETTE)} lines; there are {len(names)}")
+    if not 1 <= len(names) <= len(COLOURS):
+        raise BadData(f"a figure has one to {len(COLOURS)} lines; there are {len(names)}")
     groups = {str(name): rows for name, rows in table.groupby(panel, sort=False)} if panel else {"": table}
     with house():
         figure, axes = panels([2.2 + 0.25 * (place == 0) for place in range(len(groups))])
@@ -57,8 +58,8 @@ def _line(
     across = rows[x].to_numpy(dtype=float)
     if low and high:
         axes.fill_between(across, rows[low].to_numpy(dtype=float), rows[high].to_numpy(dtype=float),
-                          color=PALETTE[number], alpha=0.18, linewidth=0)  # fmt: skip
-    axes.plot(across, rows[y].to_numpy(dtype=float), color=PALETTE[number], marker=MARKERS[number], markersize=4,
+                          color=COLOURS[number], alpha=0.18, linewidth=0)  # fmt: skip
+    axes.plot(across, rows[y].to_numpy(dtype=float), color=COLOURS[number], marker=MARKERS[number], markersize=4,
               markeredgecolor="white", markeredgewidth=0.6, linewidth=1.6, label=name)  # fmt: skip
 
 

@@ -22,6 +22,22 @@ class TreeDivergence(NamedTuple):
     coverage: Float[ndarray, "batch query"]
 
 
+class Arcs(NamedTuple):
+    """Where references are not zero, in the order of trees, sentences and tokens: found once, used for every layer."""
+
+    shape: tuple[int, ...]  # [tree batch query key]
+    place: Int[ndarray, "axis arc"]  # of which tree, sentence, query and key
+    p: Float[ndarray, " arc"]
+    begins: Int[ndarray, " token"]  # the first arc of each token
+
+
+def arcs_of(references: Float[ndarray, "tree batch query key"]) -> Arcs:
+    """The arcs of one or more trees for each sentence of a batch."""
+    place = np.stack(np.nonzero(references))
+    token = (place[0] * references.shape[1] + place[1]) * references.shape[2] + place[2]
+    return Arcs(references.shape, place, references[tuple(place)], np.flatnonzero(np.diff(token, prepend=-1)))
+
+
 def tree_divergence(
     reference: Float[ndarray, "batch query key"],
     weights: Float[ndarray, "batch head query key"],
@@ -43,21 +59,49 @@ def tree_divergence(
     Rows of P that are empty (a root) are not measured. *Differs from the paper* in this only if the paper, which says
     that the root's word "does not contribute", divides by the number of all tokens.
     """
+    arcs = arcs_of(reference[None])
+    found, share = token_divergence(arcs, weights, allowed, masked, floor)
+    _, row, query, _ = arcs.place[:, arcs.begins]
+    values, coverage = np.full(weights.shape[:3], np.nan), np.full(reference.shape[:2], np.nan)
+    values[row, :, query], coverage[row, query] = found, share
+    return TreeDivergence(values, coverage)
+
+
+def sentence_divergence(
+    arcs: Arcs,
+    weights: Float[ndarray, "batch head query key"],
+    allowed: Bool[ndarray, "batch query key"] | None = None,
+    *,
+    masked: Masked = "zero",
+    floor: float = 1e-6,
+) -> tuple[Float[ndarray, "tree batch head"], Float[ndarray, "tree batch"]]:
+    """`tree_divergence` and its coverage for many trees at once, mean over the tokens of each sentence."""
+    found, share = token_divergence(arcs, weights, allowed, masked, floor)
+    tree, row, _, _ = arcs.place[:, arcs.begins]
+    begins = np.flatnonzero(np.diff(tree * arcs.shape[1] + row, prepend=-1))  # the first token of each sentence
+    both = np.concatenate([found, share[:, None]], axis=1)  # [token head+1]
+    there = np.isfinite(both)
+    means = np.full((*arcs.shape[:2], both.shape[1]), np.nan)
+    sums, counts = (np.add.reduceat(part, begins) for part in (np.where(there, both, 0.0), there.astype(float)))
+    means[tree[begins], row[begins]] = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return means[..., :-1], means[..., -1]
+
+
+def token_divergence(
+    arcs: Arcs, weights: ndarray, allowed: ndarray | None, masked: str, floor: float
+) -> tuple[Float[ndarray, "token head"], Float[ndarray, " token"]]:
+    """The divergence of every token that has arcs, and its coverage."""
     if masked not in ("zero", "skip", "floor"):
         raise ValueError(f"a masked parent counts as zero, skip or floor; {masked!r} is none of these")
-    row, query, key = np.nonzero(reference)  # the arcs of P, in the order of rows and queries
-    begins = np.flatnonzero(np.diff(row * reference.shape[1] + query, prepend=-1))  # the first arc of each token
-    p, q = reference[row, query, key], weights[row, :, query, key].astype(float)  # [arc], [arc head]
+    _, row, query, key = arcs.place
+    p, q = arcs.p, weights[row, :, query, key].astype(float)  # [arc], [arc head]
     may = np.ones(len(row), bool) if allowed is None else allowed[row, query, key]
-    share = np.add.reduceat(np.where(may, p, 0.0), begins) / np.add.reduceat(p, begins)  # [token]
+    share = np.add.reduceat(np.where(may, p, 0.0), arcs.begins) / np.add.reduceat(p, arcs.begins)  # [token]
     if masked == "skip":
-        p = p / np.repeat(np.where(share > 0, share, 1.0), np.diff(begins, append=len(row)))
-    found = np.add.reduceat(terms(p, q, may, floor if masked == "floor" else None), begins)  # [token head]
+        p = p / np.repeat(np.where(share > 0, share, 1.0), np.diff(arcs.begins, append=len(row)))
+    found = np.add.reduceat(terms(p, q, may, floor if masked == "floor" else None), arcs.begins)  # [token head]
     found[(share == 0) & (masked == "skip")] = np.nan
-    values, coverage = np.full(weights.shape[:3], np.nan), np.full(reference.shape[:2], np.nan)
-    values[row[begins], :, query[begins]] = found
-    coverage[row[begins], query[begins]] = share
-    return TreeDivergence(values, coverage)
+    return found, share
 
 
 def terms(

@@ -9,6 +9,7 @@ from whence.models.hierarchical import HierarchicalConfig, HierarchicalForSequen
 from whence.models.pooled import PooledConfig, PooledForSequenceClassification
 from whence.models.pooled_series import PooledForTimeSeries, PooledSeriesConfig
 from whence.models.recurrent import RecurrentConfig, RecurrentForConditionalGeneration
+from whence.models.tagger import TransformerForTokenClassification
 from whence.models.transformer import (
     TransformerConfig,
     TransformerForConditionalGeneration,
@@ -32,4 +33,5 @@ __all__ = [
     "TransformerConfig",
     "TransformerForConditionalGeneration",
     "TransformerForSequenceClassification",
+    "TransformerForTokenClassification",
 ]

@@ -7,7 +7,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from whence.core.errors import BadConfig
 from whence.data.examples import Corpus
-from whence.models import additive, disan, hierarchical, pooled, pooled_series, recurrent, transformer
+from whence.models import additive, disan, hierarchical, pooled, pooled_series, recurrent, tagger, transformer
 from whence.models.training import Training
 from whence.models.vocabulary import sentence_ends
 
@@ -110,9 +110,9 @@ def _transformer(training: Training, tokenizer: Any, corpus: Corpus, task: str, 
     if task == "seq2seq":
         config = transformer.TransformerConfig(**shape, **_translating(tokenizer, corpus))
         return transformer.TransformerForConditionalGeneration(config)
-    return transformer.TransformerForSequenceClassification(
-        transformer.TransformerConfig(**shape, **_named(tokenizer, corpus))
-    )
+    tags = task == "token-classification"
+    kind = tagger.TransformerForTokenClassification if tags else transformer.TransformerForSequenceClassification
+    return kind(transformer.TransformerConfig(**shape, **_named(tokenizer, corpus)))
 
 
 def _translating(tokenizer: Any, corpus: Corpus) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _refuse_targets(training: Training, corpus: Corpus, task: str) -> None:
     if task != "sequence-classification":
         raise BadConfig(
             f"{training.model} answers with one label for a text; {corpus.name} has none. For texts as answers train"
-            " recurrent or transformer, for values of windows pooled_series"
+            " recurrent or transformer, for tags of words transformer, for values of windows pooled_series"
         )
 
 

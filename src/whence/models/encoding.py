@@ -46,6 +46,8 @@ class Encoder:
     def encode(self, examples: Sequence[Example], numbers: Sequence[int], *, ahead: bool = False) -> Batch:
         """One batch, padded to its longest text; `ahead` asks a language model what comes after each."""
         batch = self.read(examples, numbers)
+        if not self.task.answers:
+            return batch
         if ahead and self.task.name == "causal-lm":
             return looking_ahead(batch, int(self.tokenizer.pad_token_id))
         inputs = dict(batch.inputs)

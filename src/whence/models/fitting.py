@@ -73,12 +73,15 @@ def fit(
     *,
     checkpoint: Path | None = None,
     override: Callable[[Generator], Rules] | None = None,
+    each_epoch: Callable[[int, Subject], None] | None = None,
     quiet: bool = False,
 ) -> Progress:
     """Fit the subject's model in place, and leave it as it was in its best epoch on `dev`.
 
     `override` makes a rule for the attention of a whole epoch, in training and on dev alike (*train+infer* of paper
-    003). With a `checkpoint` path, the run is written there after every epoch, and taken up from there.
+    003). With a `checkpoint` path, the run is written there after every epoch, and taken up from there. `each_epoch` is
+    called with the number of epochs done and the subject as it then is: with 0 before the first, and after every one. A
+    run that is taken up calls it for the epochs that it trains, so that none is missed, and one may come twice.
     """
     if not train or not dev:
         raise BadData(f"fitting needs examples to learn from and to choose by; came {len(train)} and {len(dev)}")
@@ -92,6 +95,8 @@ def fit(
         total=recipe.epochs, initial=progress.epoch, desc=f"training {subject.name}", unit="epoch", disable=quiet
     )
     with bar, torch.random.fork_rng(), suited(model):
+        if each_epoch is not None and progress.epoch == 0:
+            each_epoch(0, subject)
         while progress.epoch < recipe.epochs and progress.waited < recipe.patience:
             loss = _epoch(subject, batches, recipe, optimizer, progress.epoch, override)
             reached = score(subject, dev, recipe.batch_size, _rule(override, recipe.seed, progress.epoch, "dev"))
@@ -104,6 +109,8 @@ def fit(
                 kept = {name: tensor.clone() for name, tensor in model.state_dict().items()}
             bar.update()
             bar.set_postfix(loss=f"{loss:.3f}", dev=f"{reached:.3f}")
+            if each_epoch is not None:
+                each_epoch(progress.epoch, subject)  # before the epoch counts as done
             if checkpoint is not None:
                 _write(checkpoint, model, optimizer, progress, kept)
     model.load_state_dict(kept)

@@ -66,6 +66,8 @@ def load_model(
         ) from error
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, StrictDataclassError) as error:
         raise CannotLoad(_explained(name, error, trust_remote_code)) from error
+    if (task or saved) == "base":
+        _without_pooler(model, found)
     if task != "base" or saved == "base":  # a bare model made of another drops that one's head, and may have parts more
         _refuse_random(name, model, found, labels)
     damaged = [key for key, weight in model.named_parameters() if not bool(weight.isfinite().all())]
@@ -95,6 +97,13 @@ def _headed(labels: Sequence[str]) -> dict[str, Any]:
         return {}
     return {"id2label": dict(enumerate(labels)), "label2id": {label: i for i, label in enumerate(labels)},
             "ignore_mismatched_sizes": True}  # fmt: skip
+
+
+def _without_pooler(model: PreTrainedModel, found: dict[str, Any]) -> None:
+    """A bare encoder that was saved without what sums a text up goes without it: drawn at random it would be noise."""
+    if any(str(key).startswith("pooler.") for key in found["missing_keys"]) and hasattr(model, "pooler"):
+        model.pooler = None  # type: ignore[assignment]
+        found["missing_keys"] = [key for key in found["missing_keys"] if not str(key).startswith("pooler.")]
 
 
 def _refuse_random(name: str | Path, model: PreTrainedModel, found: dict[str, Any], labels: Sequence[str]) -> None:

@@ -91,17 +91,29 @@ class Subject:
 
         With `ahead` a language model is asked for what comes after each text, else for each token from those before.
         """
-        batch = self.encoder.encode(examples, range(len(examples)) if numbers is None else numbers, ahead=ahead)
+        return self._here(
+            self.encoder.encode(examples, range(len(examples)) if numbers is None else numbers, ahead=ahead)
+        )
+
+    def read(self, examples: Sequence[Example], numbers: Sequence[int] | None = None) -> Batch:
+        """The texts as one batch, whatever is to be answered and whatever is right: enough to see how they are read."""
+        return self._here(self.encoder.read(examples, range(len(examples)) if numbers is None else numbers))
+
+    def _here(self, batch: Batch) -> Batch:
         return batch.with_inputs(**{name: tensor.to(self.device) for name, tensor in batch.inputs.items()})
 
-    def batches(self, examples: Sequence[Example], batch_size: int = 32) -> Iterator[Batch]:
-        """All examples in batches of like length; `batch.examples` says which are in each."""
+    def batches(self, examples: Sequence[Example], batch_size: int = 32, *, answered: bool = True) -> Iterator[Batch]:
+        """All examples in batches of like length; `batch.examples` says which are in each.
+
+        If they are not to be `answered`, they are only read.
+        """
         lengths = [len(example.text) + len(example.pair or "") for example in examples]
         for numbers in bucketed(lengths, batch_size):
-            yield self.encode([examples[number] for number in numbers], numbers)
+            yield (self.encode if answered else self.read)([examples[number] for number in numbers], numbers)
 
     def logits(self, batch: Batch) -> Float[Tensor, "batch position class"]:
         """The model's answers before the softmax, on the graph."""
+        refuse_silent(self, "what was asked")
         return self.task.positioned(self.model(**batch.inputs).logits)
 
     @torch.no_grad()
@@ -135,6 +147,16 @@ class Subject:
 
     def __repr__(self) -> str:
         return f"Subject({self.name or type(self.model).__name__}, {self.task.name}, {len(self.sites)} attention sites)"
+
+
+def refuse_silent(subject: Subject, asking: str) -> None:
+    """Refuse a model that has no answers where they are needed."""
+    if not subject.task.answers:
+        raise BadConfig(
+            f"{subject.name or type(subject.model).__name__} was saved for {subject.task.name!r} ({subject.task.about})"
+            f" and {asking} needs answers; train it for a task first (`whence train FOLDER`). How it attends can be set"
+            " beside trees: `whence run syntax`"
+        )
 
 
 def _refuse_unclassed(model: PreTrainedModel, task: str, name: str) -> None:

@@ -3,7 +3,7 @@
 Every task is brought to one form, probabilities [batch position class]: a classifier answers at one position, a tagger
 at the first piece of each word, a language model at every token but the first, a translator at every target token. So
 an experiment knows nothing of tasks. A series alone has values and no probabilities, one for each window of a
-narrative, [batch window 1]; what asks for classes refuses it.
+narrative, [batch window 1]; what asks for classes refuses it. An encoder without a head answers nothing.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,13 @@ class Task:
 
     name: str
     metric: str
-    needs: str  # what an example must have for the answers to be marked
+    needs: str  # what an example must have for the answers to be marked; empty, if nothing is asked
     about: str
+
+    @property
+    def answers(self) -> bool:
+        """Whether it is asked anything."""
+        return bool(self.needs)
 
     @property
     def valued(self) -> bool:
@@ -42,6 +47,8 @@ TASKS = {
         Task("seq2seq", "accuracy by target token, given the target so far", "target", "a text for a text"),
         Task("causal-lm", "accuracy by next token", "text", "each token from those before it"),
         Task("series", "concordance by narrative", "values", "a value for each window of a narrative"),
+        Task("base", "", "", "hidden states alone: it has no head that answers"),
+        Task("masked-lm", "", "", "words in the place of masked ones, which nobody asks for here"),
     )
 }
 

@@ -18,7 +18,8 @@ from whence.models.modes import Mode, options_of
 from whence.options import usually
 
 OF_ONE_RUN = ("seed", "altered", "altered_sites")  # trainings that differ in these alone are set beside one another
-LATER = ("mode", "positions", "norm", "loss", "head_size", "inner_size", "freeze", "dropout_epochs")
+LATER = ("mode", "positions", "norm", "loss", "head_size", "inner_size", "freeze", "dropout_epochs",
+         "keep_epochs")  # fmt: skip
 FINE_TUNED = "fine-tuned"
 POOLED = {"mode": "corrected", "hidden_size": 300, "layers": 6, "heads": 8, "dropout": 0.1, "freeze": True,
           "batch_size": 500, "epochs": 300, "patience": 20, "optimizer": "adam", "learning_rate": 1e-4,
@@ -104,6 +105,7 @@ class Training(BaseModel):
     )
     schedule: Literal["constant", "linear"] = Field("constant", description="of the learning rate")
     clip: float = Field(0.0, ge=0, description="largest norm of a gradient (0: any)")
+    keep_epochs: bool = Field(False, description="keep the model of every epoch too, in OUT/epochs/N (0: untrained)")
     altered: Literal["none", "uniform", "random"] = Field("none", description="attention during training (train+infer)")
     altered_sites: tuple[str, ...] = Field(("*",), min_length=1, description="where: names of sites, or patterns")
     seed: int = Field(0, ge=0, description="everything random follows from it")

@@ -24,6 +24,7 @@ from whence.core.seeds import stream
 from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus, Example
 from whence.models.beginnings import learnable, untrained
+from whence.models.epochs import EachEpoch, all_of, keeping
 from whence.models.fitting import fit
 from whence.models.records import RECORD, refuse_other
 from whence.models.subject import Subject, load
@@ -33,10 +34,18 @@ from whence.results.saving import saving, write_json
 ALTERED: dict[str, Callable[[Generator], Rule]] = {"uniform": lambda _: uniform, "random": random}
 
 
-def train(training: Training, folder: Path, *, corpus: Corpus | None = None, quiet: bool = False) -> Subject:
+def train(
+    training: Training,
+    folder: Path,
+    *,
+    corpus: Corpus | None = None,
+    each_epoch: EachEpoch | None = None,
+    quiet: bool = False,
+) -> Subject:
     """A trained subject, saved in `folder` with `save_pretrained`; taken from there if it is finished already.
 
-    A run that was cut off goes on from its last finished epoch.
+    A run that was cut off goes on from its last finished epoch. `each_epoch` is called as `fit` calls it, for epochs
+    that are trained now; what is to be asked of every epoch later needs `keep_epochs`.
     """
     corpus = corpus or load_corpus(training.data, data_dir=training.data_dir, columns=training.columns)
     identity = training.identity(corpus)
@@ -44,10 +53,17 @@ def train(training: Training, folder: Path, *, corpus: Corpus | None = None, qui
         refuse_other(folder, identity)
         return load(folder)
     with saving(folder):
-        return _trained(training, folder, corpus, identity, quiet)
+        return _trained(training, folder, corpus, identity, each_epoch, quiet)
 
 
-def _trained(training: Training, folder: Path, corpus: Corpus, identity: dict[str, Any], quiet: bool) -> Subject:
+def _trained(
+    training: Training,
+    folder: Path,
+    corpus: Corpus,
+    identity: dict[str, Any],
+    each_epoch: EachEpoch | None,
+    quiet: bool,
+) -> Subject:
     begun = time.perf_counter()
     if not {"train", "dev"} <= set(corpus.splits):
         raise BadData(
@@ -66,6 +82,7 @@ def _trained(training: Training, folder: Path, corpus: Corpus, identity: dict[st
     progress = fit(
         subject, train, dev, training.recipe, checkpoint=folder / "checkpoint.pt", quiet=quiet,
         override=None if training.altered == "none" else partial(_alteration, training),
+        each_epoch=all_of(keeping(folder) if training.keep_epochs else None, each_epoch),
     )  # fmt: skip
     subject.model.save_pretrained(folder)
     subject.tokenizer.save_pretrained(folder)

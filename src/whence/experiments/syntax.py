@@ -1,0 +1,201 @@
+"""Is attention nearer to the syntax of a sentence than to trees without any?
+
+Paper 001. A dependency tree says where each word would attend (by default to its parent alone): P. How far a head's
+attention Q is from it is D_KL(P ‖ Q) in nats, for every word, then the mean over the words of a sentence, then over
+sentences (§4.2). Beside the true tree of each sentence stand random ones, drawn in several ways (`--baselines`): the
+paper's, all trees equally likely, trees alike the true one in the lengths of its arcs, or in how many parents come
+first, chains of neighbours, and the true tree of another sentence of as many words. The difference true − random is
+below zero where attention is nearer to syntax. A head counts only if it is nearer to the true trees than to *every*
+kind of random ones, by more than a tenth of a nat; p is corrected for all heads (Holm), intervals are bootstraps.
+
+Beside it, how often the word with most of a word's attention is its parent, and how often the word at the best fixed
+offset is (Clark et al. 2019, §4): the offset that is best on the very same sentences, which favours it.
+
+Word pieces are taken together: attention to a word is summed, from it averaged. Special tokens, and in pairs the other
+text, are left out and rows made to sum to one; with `--no-renormalise` they keep what they get, and words have less.
+Sentences that were cut are left out, and so are those of one word.
+
+Differs from the paper: it has one kind of random tree, which is not the uniform one that it was meant to be, and no
+intervals. What a parent counts that a mask forbids is an option (`--masked`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from whence.core.errors import BadConfig
+from whence.data.shelf import sha256
+from whence.experiments._config import Run
+from whence.experiments._forest import TRUE, Measuring, grown, with_trees
+from whence.experiments._nearness import ranking, rows
+from whence.experiments._syntax_drawn import along_epochs, by_head, by_layer, in_sentence, to_be_drawn
+from whence.experiments._syntax_judged import decided, differences, named, trend
+from whence.measures.bootstrap import Interval
+from whence.measures.trees import Masked
+from whence.options import usually
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+
+CAPTION = (
+    "Divergence of attention from the true trees and from random ones, mean over the heads, with 95 % intervals. Lower"
+    " is nearer."
+)
+Kind = Literal["arc_standard", "uniform", "lengths", "direction", "chain", "others"]
+NEEDS_ANSWERS = False
+NEEDS_PREDICTIONS = False  # a bare encoder will do
+NEEDS_CLASSES = False
+SHOWN = 20  # heads in a summary
+
+
+class Config(Run):
+    """Set the attention of every head beside dependency trees, true and random."""
+
+    reference: Literal["parent", "children", "neighbours", "nearness"] = Field(
+        "parent", description="where a tree says that a word attends: its parent, its children, both, all by distance"
+    )
+    masked: Masked = Field(
+        "zero",
+        description="a parent that may not be attended counts as perfect (zero, as in paper 001), is left out (skip),"
+        " or has a least weight (floor)",
+    )
+    floor: float = Field(1e-6, gt=0, lt=1, description="the least weight, where --masked is floor")
+    baselines: tuple[Kind, ...] = Field(
+        get_args(Kind), min_length=1, description="kinds of random trees; the first is drawn beside the true ones"
+    )
+    draws: int = Field(3, gt=0, description="random trees of each kind for each sentence")
+    renormalise: bool = Field(True, description="leave special tokens out; else they keep the weight that they get")
+    sites: tuple[str, ...] = Field(("*",), min_length=1, description="where: names of sites, or patterns")
+    parser: Annotated[str | None, usually("the corpus's own trees", "spacy:PACKAGE|stanza:LANGUAGE")] = Field(
+        None, description="make the trees with a parser that is installed"
+    )
+    epochs: bool = Field(False, description="look at the model of every epoch that was kept (train --keep-epochs)")
+    untrained: bool = Field(False, description="look also at the same model untrained, as epoch 0")
+
+    def identity(self) -> dict[str, Any]:
+        """The models of single epochs are known by their contents."""
+        known = super().identity()
+        if self.epochs:
+            from whence.models.epochs import kept_epochs  # knows torch, which options do without
+
+            places = kept_epochs(Path(self.model)).items()
+            known["epochs"] = {str(epoch): sha256(place / "model.safetensors") for epoch, place in places}
+        return known
+
+    @property
+    def measuring(self) -> Measuring:
+        """The part that is about measuring."""
+        return Measuring(self.reference, self.masked, self.floor, self.renormalise, self.sites)
+
+
+def spread(name: str, meaning: str) -> dict[str, Column]:
+    """A number with the bootstrap interval of examples drawn again."""
+    meanings = {"": meaning, "_low": "where the middle 95 % of the bootstrap begins", "_high": "where it ends",
+                "_error": "its standard deviation"}  # fmt: skip
+    return {f"{name}{part}": Column(float, meant) for part, meant in meanings.items()}
+
+
+COLUMNS = Columns(
+    what="one row per epoch, site, head (0: their mean) and kind of tree",
+    epoch=Column(int, "epochs of training that were done; -1: the model as it is"),
+    site=Column(str, "the attention site"),
+    layer=Column(int, "its layer, counted from 1"),
+    sees=Column(str, "what a word may attend to: all, the past or the future"),
+    head=Column(int, "the head, counted from 1; 0: the mean over all heads of the site"),
+    tree=Column(str, "true, or the kind of random trees"),
+    **spread("divergence", "D_KL(tree ‖ attention) in nats, mean over words, then over sentences"),
+    **spread("difference", "true − this, of the same sentences: below zero, attention is nearer to the true trees"),
+    coverage=Column(float, "share of the tree that may be attended, mean over words, then over sentences"),
+    before=Column(float, "share of words, roots left out, whose parent stands before them in these trees"),
+    sentences=Column(int, "sentences that have such a tree and were measured"),
+    **spread("attachment", "share of words whose parent gets most of the head's attention (true trees)"),
+    offset=Column(int, "the fixed offset at which most parents stand"),
+    offset_attachment=Column(float, "share of words whose parent stands there"),
+    beyond_error=Column(float, "standard deviation of the bootstrap of attachment less that share"),
+    shown=Column(str, "of the site's head with the least divergence: its weights in one sentence, as JSON"),
+    reference=Column(str, "where a tree says that a word attends"),
+    masked=Column(str, "what a parent counts that may not be attended"),
+    source=Column(str, "where the trees come from"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: every head beside every kind of tree, in every epoch that is looked at."""
+    if bench.subject.task.valued:
+        raise BadConfig(
+            f"{bench.subject.name} reads narratives window by window; trees are of sentences that are whole"
+        )
+    notes = () if bench.corpus is None else bench.corpus.notes
+    examples, source = with_trees(bench.examples, config.parser, config.data, notes)
+    bench = replace(bench, examples=examples, encoded=[] if config.parser else bench.encoded)
+    forest = grown(examples, config.baselines, config.draws, config.seed)
+    constant = {"reference": config.reference, "masked": config.masked, "source": source}
+    found: list[dict[str, Any]] = []
+    for epoch, one in models(config, bench):
+        here = list(rows(one.followed(forest, config.measuring), forest, config.seed))
+        pictures = to_be_drawn(one, forest, config.measuring, config.baselines[0], here)
+        found += [{"epoch": epoch, **row, **constant, "shown": pictures.get((row["site"], row["head"], row["tree"]))}
+                  for row in here]  # fmt: skip
+    return COLUMNS.table(found)
+
+
+def models(config: Config, bench: "Bench") -> Iterator[tuple[int, "Bench"]]:
+    """What is looked at: the model as it is, or those of single epochs; before it perhaps the same untrained."""
+    if config.epochs:
+        yield from bench.along_training(Path(config.model))
+        return
+    if config.untrained:
+        yield 0, bench.untrained()
+    yield -1, bench
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """The heads that are surest to be nearer to the true trees than to every kind of random ones."""
+    return ranking(table).head(SHOWN)
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: see `_syntax_judged`."""
+    return named(table)
+
+
+def effects(table: pd.DataFrame) -> list[Effect]:
+    """How near the surest head is, and how near all heads of each site are, to true trees less random ones."""
+    return differences(table)
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """Divergence from true and from random trees, by epoch (Figs. 2 and 3) or by layer."""
+    return along_epochs(table) if table["epoch"].nunique() > 1 else by_layer(table)
+
+
+def figures(table: pd.DataFrame) -> dict[str, Figure]:
+    """More figures: how much nearer each head is, and the attention of single heads in a sentence (Fig. 4)."""
+    found = {"heads": by_head(ranking(table))}
+    return found | ({"sentence": in_sentence(table)} if table["shown"].notna().any() else {})
+
+
+def verdict(table: pd.DataFrame) -> Verdict:
+    """Whether some head is nearer to the true trees than to every kind of random ones."""
+    ranked, found = ranking(table), effects(table)
+    last = table[table["epoch"] == table["epoch"].iloc[-1]]
+    answer, sentence = decided(ranked, found[0])
+    kinds = ", ".join(tree for tree in last["tree"].unique() if tree != TRUE)
+    return Verdict(
+        6, answer, sentence + trend(table), tuple(found),
+        done=f"The attention of {len(ranked)} heads was set beside the dependency trees of the sentences"
+        f" ({last['source'].iloc[0]}; reference: {last['reference'].iloc[0]}; masked parents: {last['masked'].iloc[0]},"
+        f" coverage {100 * last['coverage'].iloc[0]:.0f} %) and beside random ones ({kinds}). Intervals are bootstraps"
+        " over examples that hold for all heads together, p values are corrected for all heads (Holm).",
+        means="A head that is nearer to the true trees than to every kind of random ones gives the words that a tree"
+        " points at more attention than their places, or the direction and length of the arcs, explain.",
+        does_not_mean="That the model computes trees, or uses them: a head that attends to verbs is nearer to trees, in"
+        " which much hangs on verbs. And what a head attends to need not decide the prediction (question 3).",
+    )  # fmt: skip
