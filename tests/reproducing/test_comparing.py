@@ -1,14 +1,16 @@
 """Ours beside theirs: values by hand, statuses at their edges."""
 
+import math
+
 import pandas as pd
 import pytest
 
 from whence.experiments import score
 from whence.experiments.ablation import COLUMNS
 from whence.measures.bootstrap import Interval
-from whence.reproducing.comparing import based, lines_of, lines_of_figure
+from whence.reproducing.comparing import based, lines_of, lines_of_figure, over_seeds
 from whence.reproducing.falls import published_falls, relative_falls
-from whence.reproducing.lines import as_text, found_of, stated, stated_of_p
+from whence.reproducing.lines import as_text, found_of, stated, stated_of_p, stated_of_word
 from whence.reproducing.study import Case, Number, Picture, read
 from whence.results.result import Result
 
@@ -131,6 +133,28 @@ def test_a_number_that_is_known_to_be_wrong_is_corrected():
                                                            (0.001, 0.04, "reproduced")])  # fmt: skip
 def test_a_p_is_reproduced_where_both_say_the_same(published, ours, status):
     assert stated_of_p(published, Interval(ours, float("nan"), float("nan")), "full") == status
+
+
+@pytest.mark.parametrize(
+    ("published", "ours", "status"),
+    [
+        ("falls", (-0.2, -0.3, -0.1), "reproduced"),
+        ("falls", (0.2, 0.1, 0.3), "differs"),
+        ("rises", (0.2, -0.1, 0.3), "undecided"),
+        ("rises", (0.2, math.nan, math.nan), "reproduced"),
+        ("true above random", (-0.2, math.nan, math.nan), "differs"),
+    ],
+)
+def test_a_word_is_reproduced_where_ours_lies_on_that_side_of_zero(published, ours, status):
+    assert stated_of_word(published, Interval(*ours), "full") == status
+    assert stated_of_word(published, Interval(*ours), "quick") == "other data"
+
+
+def test_numbers_of_several_seeds_without_intervals_have_their_range():
+    bare = [Interval(value, math.nan, math.nan) for value in (1.0, 2.0, 6.0)]
+    assert over_seeds(bare) == Interval(3.0, 1.0, 6.0)
+    assert over_seeds([Interval(1.0, 0.5, 1.5), Interval(3.0, 2.0, 4.0)]) == Interval(2.0, 0.5, 4.0)
+    assert math.isnan(over_seeds(bare[:1]).low)
 
 
 def test_a_number_without_an_interval_has_none():

@@ -14,18 +14,29 @@ def named(table: pd.DataFrame) -> dict[str, Interval]:
     """The numbers that a ledger may ask for.
 
     `parents before, true` (in per cent); `KL to uniform, sees past, epoch 3`, mean over the heads of the sites that see
-    so much; `change of KL to true, sees past`, from the first epoch to the last.
+    so much; `change of KL to true, sees past`, from the first epoch to the last; `KL to true less to uniform, sees
+    past, epoch 3`.
     """
     found = {f"parents before, {tree}": Interval(100 * float(of["before"].iloc[0]), np.nan, np.nan)
              for tree, of in table.groupby("tree", sort=False)}  # fmt: skip
     means = table[table["head"] == 0]
     for (sees, tree), of in means.groupby(["sees", "tree"], sort=False):
-        each = of.groupby("epoch", sort=False)[["divergence", "divergence_low", "divergence_high"]].mean()
-        for epoch, (value, low, high) in zip(each.index, each.to_numpy(), strict=True):
-            found[f"KL to {tree}, sees {sees}, epoch {epoch}"] = Interval(value, low, high)
-        change = float(each["divergence"].iloc[-1] - each["divergence"].iloc[0])
-        found[f"change of KL to {tree}, sees {sees}"] = Interval(change, np.nan, np.nan)
+        for epoch, value in by_epoch(of, "divergence").items():
+            found[f"KL to {tree}, sees {sees}, epoch {epoch}"] = value
+        change = of.groupby("epoch", sort=False)["divergence"].mean().iloc[[0, -1]].diff().iloc[-1]
+        found[f"change of KL to {tree}, sees {sees}"] = Interval(float(change), np.nan, np.nan)
+        for epoch, value in by_epoch(of, "difference").items():
+            found[f"KL to true less to {tree}, sees {sees}, epoch {epoch}"] = value
     return found
+
+
+def by_epoch(rows: pd.DataFrame, column: str) -> dict[int, Interval]:
+    """A number with its interval, in each epoch that has it."""
+    columns = [column, f"{column}_low", f"{column}_high"]
+    each = rows.dropna(subset=column).groupby("epoch", sort=False)[columns].mean()
+    return {
+        int(epoch): Interval(*map(float, values)) for epoch, values in zip(each.index, each.to_numpy(), strict=True)
+    }
 
 
 def differences(table: pd.DataFrame) -> list[Effect]:

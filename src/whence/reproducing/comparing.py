@@ -1,5 +1,6 @@
 """Ours beside theirs: every published number of a study with our value, its interval and a status."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from whence.experiments import experiment
 from whence.experiments._marks import measured
 from whence.experiments.ablation import table_counts
 from whence.measures.bootstrap import Interval, interval, paired_bootstrap_of, resampled
-from whence.reproducing.lines import Line, as_table, found_of, not_run, stated, stated_of_p
+from whence.reproducing.lines import Line, as_table, found_of, not_run, stated, stated_of_p, stated_of_word
 from whence.reproducing.study import Case, Number, Picture, Published, Scale, Study
 from whence.results.result import Result
 
@@ -65,11 +66,12 @@ def _measured(
     if not each:
         return Line(**said, **not_run(case.needs))
     ours = over_seeds(each)
-    status = (
-        stated_of_p(number.value, ours, scale)
-        if number.quantity.startswith("p of")
-        else stated(number.value, ours, scale, number.sd, figure.within)
-    )
+    if isinstance(number.value, str):
+        status = stated_of_word(number.value, ours, scale)
+    elif number.quantity.startswith("p of"):
+        status = stated_of_p(number.value, ours, scale)
+    else:
+        status = stated(number.value, ours, scale, number.sd, figure.within)
     seeds = max(len(results), *(result.table["seed"].nunique() if "seed" in result.table else 1 for result in results))
     why = figure.why if status in ("differs", "undecided") else ""
     if number.corrected and status != "other data":
@@ -79,10 +81,11 @@ def _measured(
 
 
 def over_seeds(each: Sequence[Interval]) -> Interval:
-    """The mean of the models' numbers; the interval holds all of theirs."""
-    return Interval(
-        sum(one.mean for one in each) / len(each), min(one.low for one in each), max(one.high for one in each)
-    )
+    """The mean of the models' numbers; the interval holds all of theirs, or the numbers where those have none."""
+    ends = [end for one in each for end in (one.low, one.high) if not math.isnan(end)]
+    if not ends and len(each) > 1:
+        ends = [one.mean for one in each]
+    return Interval(sum(one.mean for one in each) / len(each), min(ends, default=math.nan), max(ends, default=math.nan))
 
 
 def lines_of(case: Case, table: pd.DataFrame | None, scale: Scale) -> list[Line]:

@@ -13,11 +13,13 @@ from whence.reproducing.study import Scale
 WITHIN = 2.0  # points: what is nearer counts as the same
 WIDE = 5  # times that: an interval that is wider holds too much to agree with anything
 SIGNIFICANT = 0.05  # of a p, what counts is on which side of this it lies
+SIDES = {"falls": -1, "rises": 1, "true above random": 1}  # of zero, where a word was published
 RULE = (
     "*Reproduced*: the published value is as near to ours as is said beside it"
     f" ({WITHIN:g} points where nothing is said), or as its own spread, or it lies within our 95 % interval, if that is"
     f" no wider than {WIDE} times that; within a wider one it is *undecided*. A p is reproduced where both lie on one"
-    f" side of {SIGNIFICANT}. *Differs*: it does not; what is known of the cause stands beside it."
+    f" side of {SIGNIFICANT}, a word (*falls*, *rises*) where ours lies on that side of zero. *Differs*: it does not;"
+    " what is known of the cause stands beside it."
 )
 
 
@@ -29,7 +31,7 @@ class Line:
     system: str
     data: str
     quantity: str
-    published: float | None
+    published: float | str | None
     sd: float | None
     ours: float | None
     low: float | None
@@ -61,6 +63,16 @@ def stated_of_p(published: float, ours: Interval, scale: Scale) -> str:
     if scale == "quick":
         return "other data"
     return "reproduced" if (published < SIGNIFICANT) == (ours.mean < SIGNIFICANT) else "differs"
+
+
+def stated_of_word(published: str, ours: Interval, scale: Scale) -> str:
+    """The status of a word that says on which side of zero a number lies: the whole interval, if there is one, must."""
+    if scale == "quick":
+        return "other data"
+    sides = {math.copysign(1, end) for end in (ours.mean, ours.low, ours.high) if not math.isnan(end)}
+    if len(sides) > 1:
+        return "undecided"
+    return "reproduced" if sides == {SIDES[published]} else "differs"
 
 
 def not_run(needs: str) -> dict[str, Any]:
@@ -95,8 +107,10 @@ def as_text(lines: Sequence[Line]) -> str:
                      for row in (header, *rows))  # fmt: skip
 
 
-def number(value: float | None, sd: float | None = None, digits: int = 1) -> str:
+def number(value: float | str | None, sd: float | None = None, digits: int = 1) -> str:
     """A number with its spread, if it is there."""
+    if isinstance(value, str):
+        return value
     return "" if value is None else f"{value:.{digits}f}" + ("" if sd is None else f" ± {sd:.{digits}f}")
 
 

@@ -65,12 +65,13 @@ class Case(Part):
 
 
 class Number(Part):
-    """A published number that an experiment gives too: `quantity` is what the experiment calls it. `corrected` says why
-    the published one is wrong, where that is known; `where` it stands, if not where the figure does.
+    """A published number that an experiment gives too: `quantity` is what the experiment calls it. What was published
+    may be a word that says on which side of zero it lies (`lines.SIDES`). `corrected` says why the published one is
+    wrong, where that is known; `where` it stands, if not where the figure does.
     """
 
     quantity: str
-    value: float
+    value: float | Literal["falls", "rises", "true above random"]
     sd: float | None = None
     system: str = ""
     where: str = ""
