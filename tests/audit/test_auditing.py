@@ -204,11 +204,15 @@ def test_the_ablation_decides_and_the_permutation_stands_beside_it():
     assert (few.answer, few.sentence.count("too few")) == ("undecided", 1)
 
 
-def test_marks_let_question_six_be_asked():
+def test_marks_and_trees_let_question_six_be_asked():
     subject, examples = whence.load(saved_models.bert()), load("reviews")["test"]
     steps = further_steps(subject, examples, Costs(0.01, None, 1, False), 60.0)
     assert [step.experiment for step in steps] == ["erasure", "rationales"]
     assert sum(step.seconds for step in steps) <= 0.25 * 60 + FEWEST * 0.01 * 3 * 40
+    treed = [example for example in load("clauses")["test"] if example.heads]
+    assert [step.experiment for step in further_steps(subject, treed, Costs(0.01, None, 1, False), 60.0)][
+        -1
+    ] == "syntax"
     bare = [replace(example, rationale=None) for example in examples]
     assert [step.experiment for step in further_steps(subject, bare, Costs(0.01, None, 1, False), 60.0)] == ["erasure"]
 

@@ -38,4 +38,6 @@ def _step(
 PLAUSIBLE: list[tuple[str, str, Callable[[Example], bool], dict[str, object]]] = [
     ("rationales", "whether the words attended to are those marked as deciding",
      lambda example: bool(example.rationale) and any(example.rationale or ()), {"method": ("raw_attention", "random")}),
+    ("syntax", "whether heads attend as the sentences' trees would have it", lambda example: example.heads is not None,
+     {"draws": 1}),
 ]  # fmt: skip
