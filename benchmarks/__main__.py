@@ -7,9 +7,10 @@ from pathlib import Path
 import torch
 import transformers
 
-from benchmarks import memory, permutation, recording, tracing
+from benchmarks import memory, permutation, recording, syntax, tracing
 
-REPORTS = {"recording": recording, "memory": memory, "permutation": permutation, "tracing": tracing}
+REPORTS = {"recording": recording, "memory": memory, "permutation": permutation, "tracing": tracing,
+           "syntax": syntax}  # fmt: skip
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 
