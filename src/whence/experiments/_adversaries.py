@@ -1,0 +1,162 @@
+"""Other attentions that give the same answer: found by gradient ascent, many texts and restarts at a time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from numpy import ndarray
+from torch import Generator, Tensor
+
+from whence.experiments._alterable import Alterable, Logits, Rows
+from whence.measures.divergence import js_divergence, total_variation
+from whence.models.subject import probabilities
+
+if TYPE_CHECKING:
+    from whence.experiments.instance_adversary import Config
+
+Each = Float[Tensor, "times batch"]
+START = 3.0  # standard deviation of the logits that a search starts from (Jain & Wallace's code)
+TINY = 1e-10  # added before a logarithm, as in their code
+SAFELY = 0.999  # of the limit: what the search finds must hold when the whole model is run
+
+
+@dataclass(frozen=True, eq=False)
+class Adversaries:
+    """For every text the attention furthest from its own within one `limit` on the change of the answer.
+
+    `restart` says which start led there, -1 where none did: then it is the text's own attention. `tvd` and `change` (by
+    the measure that was asked for) are those of a whole forward pass with this attention imposed.
+    """
+
+    limit: float
+    rows: Rows
+    restart: Int[ndarray, " batch"]
+    jsd: Float[ndarray, " batch"]
+    tvd: Float[ndarray, " batch"]
+    change: Float[ndarray, " batch"]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """What each search came to: rows, how far they are from the model's own, and how far the answer moves."""
+
+    rows: Logits
+    jsd: Each
+    change: Each
+
+
+def adversaries(there: Alterable, config: "Config", steps: int, draws: Sequence[Generator]) -> list[Adversaries]:
+    """One for every limit of the config; `draws` has a source of random numbers for each text."""
+    search = Search(there, config, starts(there, config.restarts, draws), config.learning_rate or 5 / steps)
+    for _ in range(steps):
+        search.step()
+    search.look()
+    base = there.imposing(there.own)
+    return [chosen(search, limit, base) for limit in config.max_output_change]
+
+
+def starts(there: Alterable, restarts: int, draws: Sequence[Generator]) -> Logits:
+    """Normal logits on the free keys of every text, by its own random numbers, whatever texts are in its batch."""
+    logits = torch.zeros(restarts, *there.own.shape)
+    cells = (there.free & (there.share[..., None] > 0)).cpu()  # [batch head row key]
+    for text, generator in enumerate(draws):
+        drawn = torch.randn(restarts, int(cells[text].sum()), generator=generator)
+        logits[:, text][:, cells[text]] = START * drawn
+    return logits.to(there.own.device)
+
+
+class Search:
+    """Adam on the logits of all texts, restarts and penalised changes at once; `best` is what it has come to."""
+
+    def __init__(self, there: Alterable, config: "Config", begin: Logits, rate: float) -> None:
+        self.there, self.config, self.restarts = there, config, len(begin)
+        self.base = probabilities(there.replay.output)
+        self.factor = change_factor(config.measure, self.base.shape[-1])
+        levels = torch.tensor(config.penalised, device=begin.device)
+        self.allowed = levels.repeat_interleave(self.restarts)[:, None]  # [times 1]
+        self.logits = begin.repeat(len(levels), 1, 1, 1, 1).requires_grad_()
+        self.optimiser = torch.optim.Adam([self.logits], lr=rate, amsgrad=True, maximize=True, fused=True)
+        nothing = torch.zeros(self.logits.shape[:2], device=begin.device)
+        self.best = Candidates(there.own.expand_as(self.logits), nothing, nothing)
+
+    def step(self) -> None:
+        """One step up."""
+        slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
+        with slow, torch.enable_grad():
+            gain = self.look()
+            (self.logits.grad,) = torch.autograd.grad(gain, [self.logits])
+        self.optimiser.step()
+
+    def look(self) -> Float[Tensor, ""]:
+        """What is to grow: Σ JSD − penalty · (change − allowed)₊ + spread · mean JSD between restarts."""
+        there, config = self.there, self.config
+        rows = there.weights(self.logits)
+        probs = probabilities(there.answers(self.logits, rows))
+        change = self.factor * total_variation(probs, self.base)  # [times batch]
+        jsd = divergence(there, rows)
+        self._keep(Candidates(rows.detach(), jsd.detach(), change.detach()))
+        gain = (jsd - config.penalty * (change - self.allowed).clamp_min(0)).sum()
+        return gain + config.spread * between(there, rows, self.restarts).sum() if config.spread else gain
+
+    def _keep(self, now: Candidates) -> None:
+        """The furthest that met its limit on the way, or the last."""
+        if self.config.keep == "last":
+            self.best = now
+            return
+        better = (now.change <= SAFELY * self.allowed) & (now.jsd > self.best.jsd)
+        rows = torch.where(better[..., None, None, None], now.rows, self.best.rows)
+        jsd, change = torch.where(
+            better, torch.stack([now.jsd, now.change]), torch.stack([self.best.jsd, self.best.change])
+        )
+        self.best = Candidates(rows, jsd, change)
+
+
+def change_factor(measure: str, classes: int) -> float:
+    """What total variation is multiplied by: 2 where the authors' code sums |p − q| over several outputs; of two
+    classes it looks at one sigmoid, whose |p − q| is the total variation.
+    """
+    return 2.0 if measure == "author_code" and classes > 2 else 1.0
+
+
+def entropy(rows: Float[Tensor, "*times batch head row key"]) -> Float[Tensor, "*times batch head row"]:
+    """− Σ p ln p over the keys."""
+    return -(rows * (rows + TINY).log()).sum(-1)
+
+
+def divergence(there: Alterable, rows: Logits) -> Each:
+    """Jensen–Shannon divergence in nats from the model's own rows, H((p + q) / 2) − (H(p) + H(q)) / 2."""
+    apart = entropy((rows + there.own) / 2) - (entropy(rows) + entropy(there.own)) / 2
+    return there.over_rows(apart)
+
+
+def between(there: Alterable, rows: Logits, restarts: int) -> Float[Tensor, "level batch"]:
+    """The mean over pairs of restarts of the divergence between them, for each penalised change."""
+    by_level = rows.unflatten(0, (-1, restarts))  # [level restart batch head row key]
+    pairs = list(combinations(range(restarts), 2))
+    if not pairs:
+        return rows.new_zeros(1, 1)
+    one, other = (by_level[:, list(side)] for side in zip(*pairs, strict=True))
+    middle = there.over_rows(entropy((one + other) / 2)).mean(1)
+    return middle - there.over_rows(entropy(by_level)).mean(1)
+
+
+def chosen(search: Search, limit: float, base: Float[Tensor, "batch class"]) -> Adversaries:
+    """The furthest of all candidates within the limit; the text's own where there is none.
+
+    A candidate that the whole model does not confirm is none.
+    """
+    there, found = search.there, search.best
+    jsd, which = torch.where(found.change <= limit, found.jsd, 0.0).max(0)  # [batch]
+    rows = torch.where(jsd[:, None, None, None] > 0, found.rows[which, torch.arange(len(which))], there.own)
+    tvd = total_variation(there.imposing(rows), base)
+    kept = (jsd > 0) & (search.factor * tvd <= limit)
+    rows = torch.where(kept[:, None, None, None], rows, there.own)
+    tvd = torch.where(kept, tvd, 0.0).cpu().numpy()
+    exact = js_divergence(rows.double().cpu().numpy(), there.own.double().cpu().numpy())  # [batch head row]
+    apart = np.maximum((exact * there.share.cpu().numpy()).sum((-1, -2)), 0.0)
+    restart = torch.where(kept, which % search.restarts, -1).cpu().numpy()
+    return Adversaries(limit, rows, restart, apart, tvd, search.factor * tvd)
