@@ -224,7 +224,7 @@ def _recorded(tape: Tape, call: Call) -> Tensor:
 
 def _beside(given: Tensor, call: Call, what: str) -> Tensor:
     """What was given, for every copy of the batch and the rows that are there; an error if it does not fit."""
-    given = given.to(call.weights.device)
+    came, given = list(given.shape), given.to(call.weights.device)
     if given.dim() == 5 and len(given) >= call.first_copy + call.copies:  # each copy of the batch has its own
         given = given[call.first_copy : call.first_copy + call.copies].flatten(0, 1)
     else:
@@ -235,7 +235,7 @@ def _beside(given: Tensor, call: Call, what: str) -> Tensor:
     fits = given.dim() == 4 and all(g in (1, w) for g, w in zip(given.shape[:3], call.weights.shape[:3], strict=True))
     if not fits or given.shape[-1] != call.weights.shape[-1]:
         raise InvalidWeights(
-            f"{what} given for site {call.site.name!r} are {list(given.shape)}; expected {list(call.weights.shape)}"
+            f"{what} given for site {call.site.name!r} are {came}; expected {list(call.weights.shape)}"
             " [batch head query key], where batch, head and query may be 1"
         )
     return given

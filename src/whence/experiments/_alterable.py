@@ -25,7 +25,7 @@ Which = Literal["read", "all"]
 Logits = Float[Tensor, "times batch head row key"]
 Rows = Float[Tensor, "batch head row key"]
 SHARP = 1e4  # a logit so far above the others that the softmax is one there and zero elsewhere
-TEXTS, TOKENS = 512, 2**14  # at a time, where copies cost little
+TEXTS, TOKENS = 256, 2**13  # at a time, where copies cost little
 TRIED = 4  # random attentions on which the short cut must agree with the model
 
 

@@ -81,7 +81,9 @@ class Config(Run):
         None, gt=0, description="Adam's, so .01 for 500 steps"
     )
     penalty: float = Field(500.0, gt=0, description="λ, on what the change is too large")
-    spread: float = Field(0.5, ge=0, description="s, on the distance between the restarts")
+    spread: float = Field(
+        0.0, ge=0, description="s, on the distance between the restarts (Jain & Wallace: .5; their code: .8)"
+    )
     keep: Literal["best", "last"] = Field("best", description="of a search: the best within ε on its way, or the last")
 
     @field_validator("max_output_change")
@@ -197,7 +199,7 @@ def figure(table: pd.DataFrame) -> Figure:
     several = there["limit"].nunique() > 1
     drawn = there.assign(limit=[f"ε = {limit:g}" for limit in there["limit"]])
     return violins(drawn, x="max_weight", y="jsd", colour="limit" if several else "label", upto=float(np.log(2)),
-                   x_label="largest attention weight", y_label="JSD of the furthest attention within ε (nats)")  # fmt: skip
+                   y_label="JSD of the furthest attention within ε (nats)")  # fmt: skip
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
