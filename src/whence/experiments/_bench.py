@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 from torch import Generator, Tensor
 from tqdm.auto import tqdm
@@ -23,10 +23,10 @@ from whence.data.examples import Corpus, Example
 from whence.experiments._adversaries import Adversaries, adversaries
 from whence.experiments._alterable import Alterable, at_once, site_called
 from whence.experiments._config import Altering
-from whence.experiments._erasing import Erase, Erasing
+from whence.experiments._erasing import Erase, Erasing, attended_words
 from whence.experiments._marks import Marks
 from whence.experiments._places import Place
-from whence.experiments._scoring import Occurrences, before_training, occurrences, traced_heads
+from whence.experiments._scoring import Occurrences, before_training, explained, occurrences, traced_heads
 from whence.explainers._finding import found
 from whence.explainers._options import written_options
 from whence.measures.bleu import COUNTS, bleu_counts, sentence_bleu
@@ -202,6 +202,16 @@ class Bench:
         """The names of the classes that a target has; empty where the model does not answer with one for the text."""
         named = self.subject.task.needs == "label"
         return [self.subject.labels[number] if named else "" for number in target.classes.tolist()]
+
+    def inputs(self, batch: Batch) -> Bool[ndarray, "batch token"]:
+        """The tokens of a batch that are not special and may be attended."""
+        return attended_words(self.subject, batch).numpy()
+
+    def explained(
+        self, batch: Batch, methods: Sequence[str], options: Mapping[str, Mapping[str, Any]]
+    ) -> dict[str, Float[ndarray, "batch token"]]:
+        """The scores of a batch's tokens by each method, for the class that the model predicts."""
+        return explained(self, batch, methods, options)
 
     def found(self, methods: Sequence[str], options: Sequence[str] = ()) -> dict[str, Float[ndarray, " example"]]:
         """How well each method finds the marked words of every example: average precision."""
