@@ -7,9 +7,15 @@ from pathlib import Path
 import torch
 import transformers
 
-from benchmarks import memory, permutation, recording, tracing
+from benchmarks import adversaries, memory, permutation, recording, tracing
 
-REPORTS = {"recording": recording, "memory": memory, "permutation": permutation, "tracing": tracing}
+REPORTS = {
+    "recording": recording,
+    "memory": memory,
+    "permutation": permutation,
+    "tracing": tracing,
+    "adversaries": adversaries,
+}
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 

@@ -235,17 +235,26 @@ def test_the_divergence_is_scipys_and_its_gradient_that_of_differences():
     assert torch.autograd.gradcheck(lambda given: _adversaries.Divergence.apply(given.softmax(-1), own), (logits,))
 
 
-def test_the_mean_between_restarts_is_that_of_all_pairs():
+@pytest.mark.parametrize("restarts", [2, 3, 4, 5])
+def test_the_mean_between_restarts_is_that_of_all_pairs(restarts):
     some = bench("additive-lstm-additive", TEXTS[:3])
     (batch,) = some.batches()
     there = Alterable(some.subject, batch, "attention")
-    rows = there.weights(torch.randn(6, *there.own.shape, generator=torch.Generator().manual_seed(0)))  # two levels
-    found = _adversaries.between(there, rows, 3)
+    drawn = torch.randn(2 * restarts, *there.own.shape, generator=torch.Generator().manual_seed(0))  # two levels
+    rows = there.weights(drawn).requires_grad_()
+    found = _adversaries.between(there, rows, restarts)
+    pairs = list(combinations(range(restarts), 2))
     for level, text in np.ndindex(2, 3):
-        three = rows[3 * level : 3 * level + 3, text, 0, 0].double().numpy()
-        assert float(found[level, text]) == pytest.approx(
-            np.mean([jsd(a, b) for a, b in combinations(three, 2)]), abs=1e-6
-        )
+        some = rows[restarts * level : restarts * (level + 1), text, 0, 0].detach().double().numpy()
+        assert float(found[level, text]) == pytest.approx(np.mean([jsd(some[i], some[j]) for i, j in pairs]), abs=1e-6)
+    (slope,) = torch.autograd.grad(found.sum(), rows)
+    one, by_level = rows.detach()[:, 0, 0, 0].double().requires_grad_(), 0.0
+    for i, j in ((level * restarts + i, level * restarts + j) for level in range(2) for i, j in pairs):
+        words = batch.special[0].logical_not()
+        p, q = one[i, words], one[j, words]
+        by_level = by_level + (entr((p + q) / 2) - entr(p) / 2 - entr(q) / 2).sum() / len(pairs)
+    (expected,) = torch.autograd.grad(by_level, one)
+    torch.testing.assert_close(slope[:, 0, 0, 0][:, words], expected[:, words].float(), atol=1e-5, rtol=1e-4)
 
 
 def test_a_text_finds_the_same_in_any_batch_and_from_the_same_seed():

@@ -17,6 +17,7 @@ from whence.models.subject import probabilities
 if TYPE_CHECKING:
     from whence.experiments.instance_adversary import Config
 
+Weights = Float[Tensor, "*times batch head row key"]
 Each = Float[Tensor, "times batch"]
 START = 3.0  # standard deviation of the logits that a search starts from (Jain & Wallace's code)
 TINY = 1e-10  # added before a logarithm, as in their code
@@ -124,35 +125,37 @@ def change_factor(measure: str, classes: int) -> float:
 
 
 class Divergence(torch.autograd.Function):
-    """JSD(p, q) = ½ Σ p ln(p / m) + ½ Σ q ln(q / m) over the keys, in nats, m = (p + q) / 2; its gradient by p is
-    ½ ln(p / m). Written out, since all the rest of a step is cheap.
+    """JSD(p, q) = ½ Σ p ln(p / m) + ½ Σ q ln(q / m) over the keys, in nats, m = (p + q) / 2.
+
+    Its gradients are ½ ln(p / m) and ½ ln(q / m): written out, since nearly all of a step is spent here.
     """
 
     @staticmethod
-    def forward(ctx: Any, p: Logits, q: Rows) -> Float[Tensor, "times batch head row"]:
-        """With the gradient kept for later."""
+    def forward(ctx: Any, p: Weights, q: Weights) -> Float[Tensor, "*times batch head row"]:
+        """With the gradients kept for later."""
         log_m = (p + q).div_(2).add_(TINY).log_()
-        slope = (p + TINY).log_().sub_(log_m).div_(2)
-        ctx.save_for_backward(slope)
-        return (p * slope).sum(-1) + (torch.xlogy(q, q).sum(-1) - (q * log_m).sum(-1)) / 2
+        by_p, by_q = ((one + TINY).log_().sub(log_m).div_(2) for one in (p, q))
+        ctx.save_for_backward(by_p, by_q if ctx.needs_input_grad[1] else None)
+        return (p * by_p).sum(-1) + (q * by_q).sum(-1)
 
     @staticmethod
-    def backward(ctx: Any, *grown: Tensor) -> tuple[Tensor, None]:
-        """By p; q is fixed."""
-        (slope,) = ctx.saved_tensors
-        return grown[0][..., None] * slope, None
+    def backward(ctx: Any, *grown: Tensor) -> tuple[Tensor, Tensor | None]:
+        """By p, and by q where it is not fixed."""
+        by_p, by_q = ctx.saved_tensors
+        return grown[0][..., None] * by_p, None if by_q is None else grown[0][..., None] * by_q
 
 
 def between(there: Alterable, rows: Logits, restarts: int) -> Float[Tensor, "level batch"]:
     """The mean over pairs of restarts of the divergence between them, for each penalised change.
 
-    JSD(p, q) = H((p + q) / 2) − ½ H(p) − ½ H(q), and every restart is in equally many pairs.
+    Each restart is set beside the one so many places on; half way round, every pair comes twice.
     """
     by_level = rows.unflatten(0, (-1, restarts))  # [level restart batch head row key]
-    one, other = torch.combinations(torch.arange(restarts)).T
-    middle = (by_level[:, one] + by_level[:, other]) / 2  # [level pair batch head row key]
-    pairs, singles = (-there.over_rows((p * (p + TINY).log()).sum(-1)) for p in (middle, by_level))
-    return pairs.mean(1) - singles.mean(1)
+    total = rows.new_zeros(())
+    for shift in range(1, restarts // 2 + 1):
+        apart = there.over_rows(Divergence.apply(by_level, by_level.roll(shift, 1))).sum(1)  # [level batch]
+        total = total + (apart / 2 if 2 * shift == restarts else apart)
+    return total / (restarts * (restarts - 1) / 2)
 
 
 def chosen(search: Search, limit: float, base: Float[Tensor, "batch class"]) -> Adversaries:

@@ -25,7 +25,7 @@ Which = Literal["read", "all"]
 Logits = Float[Tensor, "times batch head row key"]
 Rows = Float[Tensor, "batch head row key"]
 SHARP = 1e4  # a logit so far above the others that the softmax is one there and zero elsewhere
-TEXTS, TOKENS = 256, 2**13  # at a time, where copies cost little
+TEXTS, CELLS = 1024, 2**17  # at a time, where copies cost little: texts, and weights of all their copies
 TRIED = 4  # random attentions on which the short cut must agree with the model
 
 
@@ -48,7 +48,7 @@ def at_once(subject: Subject, some: Batch, site: str, examples: Sequence[Example
     if way != "queries":
         return batch_size if way == "rows" else max(1, batch_size // copies)
     longest = max(len(example.text.split()) for example in examples)
-    return max(batch_size, min(TEXTS, TOKENS // max(longest, 1)))
+    return max(batch_size, min(TEXTS, CELLS // (copies * max(longest, 1))))
 
 
 class Alterable:

@@ -29,6 +29,7 @@ from matplotlib.figure import Figure
 from numpy import ndarray
 from pydantic import Field, field_validator
 
+from whence.experiments._agreement import ATTENTION, by_class, classes, numbers, pairs
 from whence.experiments._config import Run
 from whence.explainers._options import written_options
 from whence.figures.distributions import distributions
@@ -47,8 +48,6 @@ CAPTION = (
     " chance; −1: the reverse."
 )
 NEEDS_ANSWERS = False
-ATTENTION = "raw_attention"
-SIGNIFICANT = 0.05
 CLASSES = 3  # that a figure tells apart
 OPTIONS = {"gradient_x_input": {"through_attention": False}}  # as Jain & Wallace have it
 
@@ -120,56 +119,16 @@ def in_digits(scores: Float[ndarray, " token"]) -> Float[ndarray, " token"]:
     return np.array([float(f"{score:.5e}") for score in scores.tolist()])
 
 
-def pairs(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The texts that have a τ, by pair of explainers; attention's first."""
-    known = table[table["tau"].notna()]
-    named = table[["first", "second"]].drop_duplicates().itertuples(index=False)
-    return {
-        f"{_called(first)} and {_called(second)}": known[(known["first"] == first) & (known["second"] == second)]
-        for first, second in named
-    }
-
-
-def _called(method: str) -> str:
-    return "attention" if method == ATTENTION else method
-
-
-def classes(table: pd.DataFrame) -> list[str]:
-    """The predicted classes, where texts have one."""
-    return sorted(str(name) for name in table["prediction"].unique() if name)
-
-
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Mean and standard deviation of τ over the texts, and the share that is significant; by predicted class."""
-    rows = []
-    for pair, known in pairs(table).items():
-        for name in ["all", *classes(table)]:
-            there = known if name == "all" else known[known["prediction"] == name]
-            if len(there):
-                rows.append({"pair": pair, "predicted": name, "texts": len(there), "mean": there["tau"].mean(),
-                             "SD": there["tau"].std(ddof=0), "significant": _significant(there).mean(),
-                             "significant, above 0": (_significant(there) & (there["tau"] > 0)).mean()})  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def _significant(table: pd.DataFrame) -> "pd.Series[bool]":
-    return table["p"] <= SIGNIFICANT
+    return by_class(table)
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The numbers that a ledger may ask for: `τ of attention and leave_one_out`, `SD of τ of ...`, and `significant,
     attention and leave_one_out`; of one predicted class with `, positive` after it.
     """
-    found = {}
-    for pair, known in pairs(table).items():
-        for name in ["", *(f", {one}" for one in classes(table))]:
-            there = known if not name else known[known["prediction"] == name.removeprefix(", ")]
-            if len(there):
-                found[f"τ of {pair}{name}"] = paired_bootstrap(there["tau"].to_numpy(float)[None])
-                found[f"SD of τ of {pair}{name}"] = Interval(float(there["tau"].std(ddof=0)), np.nan, np.nan)
-                share = _significant(there).to_numpy(float)
-                found[f"significant, {pair}{name}"] = paired_bootstrap(share[None])
-    return found
+    return numbers(table)
 
 
 def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:

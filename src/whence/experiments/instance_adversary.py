@@ -34,8 +34,9 @@ from pydantic import Field, field_validator
 
 from whence.core.errors import BadConfig
 from whence.experiments._config import Run
+from whence.experiments._furthest import MOST, asked, effects, numbers, quartiles
 from whence.figures.violins import violins
-from whence.measures.bootstrap import Interval, paired_bootstrap
+from whence.measures.bootstrap import Interval
 from whence.options import usually
 from whence.results.columns import Column, Columns
 from whence.results.verdict import Effect, Verdict
@@ -49,8 +50,7 @@ CAPTION = (
     " furthest there is."
 )
 NEEDS_ANSWERS = False
-QUITE = 0.2  # nats of JSD: quite another attention
-MOST, FEW = 0.5, 0.2  # of the texts
+FEW = 0.2  # of the texts
 STEPS, STEPS_ELSEWHERE = 500, 100
 
 
@@ -148,49 +148,14 @@ def _rows(config: Config, bench: "Bench", batch: "Batch", site: str, steps: int)
     return rows
 
 
-def asked(table: pd.DataFrame) -> dict[float, pd.DataFrame]:
-    """The rows of each limit, the strictest first, of texts that could have another attention."""
-    there = table[table["inputs"] > 1]
-    return {limit: there[there["limit"] == limit] for limit in sorted(table["limit"].unique())}
-
-
-def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
-    """For every limit the share of texts with a quite different attention, the strictest limit first.
-
-    Bootstrap intervals over the examples, which hold for all limits together (Bonferroni).
-    """
-    found, limits = [], asked(table)
-    for limit, rows in limits.items():
-        name = (
-            f"texts with a quite different attention (JSD above {QUITE:g}) while the answer moves by {limit:g} or less"
-        )
-        if not len(rows):
-            found.append(Effect(name, np.nan, np.nan, np.nan, "of the texts", MOST, 0))
-            continue
-        share = (rows["jsd"] > QUITE).to_numpy(float)
-        interval = paired_bootstrap(share[None], level=1 - 0.05 / len(limits), seed=seed)
-        found.append(Effect(name, interval.mean, interval.low, interval.high, "of the texts", MOST, len(rows)))
-    return found
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """How far attention could be moved, within each limit: quartiles of JSD, and the share of texts."""
+    return quartiles(table)
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The numbers that a ledger may ask for: `JSD within 0.01` (mean) and `quite different within 0.01` (share)."""
-    found = {}
-    for limit, rows in asked(table).items():
-        for name, values in (("JSD", rows["jsd"]), ("quite different", rows["jsd"] > QUITE)):
-            found[f"{name} within {limit:g}"] = paired_bootstrap(values.to_numpy(float)[None])
-    return found
-
-
-def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """How far attention could be moved, within each limit: quartiles of JSD, and the share of texts."""
-    rows = []
-    for limit, there in asked(table).items():
-        low, middle, high = there["jsd"].quantile([0.25, 0.5, 0.75])
-        rows.append({"limit": limit, "texts": len(there), "found": there["met"].mean(), "JSD": there["jsd"].mean(),
-                     "lower quartile": low, "median": middle, "upper quartile": high,
-                     "quite different": (there["jsd"] > QUITE).mean()})  # fmt: skip
-    return pd.DataFrame(rows)
+    return numbers(table)
 
 
 def figure(table: pd.DataFrame) -> Figure:
