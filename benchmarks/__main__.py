@@ -7,10 +7,16 @@ from pathlib import Path
 import torch
 import transformers
 
-from benchmarks import memory, permutation, recording, syntax, tracing
+from benchmarks import adversaries, memory, permutation, recording, syntax, tracing
 
-REPORTS = {"recording": recording, "memory": memory, "permutation": permutation, "tracing": tracing,
-           "syntax": syntax}  # fmt: skip
+REPORTS = {
+    "recording": recording,
+    "memory": memory,
+    "permutation": permutation,
+    "tracing": tracing,
+    "syntax": syntax,
+    "adversaries": adversaries,
+}
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 

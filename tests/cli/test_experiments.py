@@ -27,12 +27,15 @@ print(experiment(name).verdict(table).sentence)
         ("erasure", ("--erase", "input", "--sites", "*.0.*", "*.1.*"), "bert", "5 rows, one row per example"),
         ("layers", ("--draws", 2, "--specials"), "bert", "30 rows, one row per example, group of layers"),
         ("gating", (), "additive", "5 rows, one row per example"),
+        ("correlation", ("--options", "raw_attention.heads=max"), "bert", "15 rows, one row per example and pair"),
+        ("instance_adversary", ("--steps", 5, "--max-output-change", 0.01, 0.05, 0.1), "additive",
+         "15 rows, one row per example and limit"),
         ("words", ("--method", "lat", "random", "--options", "lat.normalize=l1"), "bert", ""),
         ("lexicon", ("--method", "lat", "random", "--at-least", 1), "bert", ""),
         ("heads", ("--lexicon", "vader"), "additive", ""),
         ("score", (), "additive", "5 rows, one row per example and seed"),
     ],
-)
+)  # fmt: skip
 def test_run(name, options, model, rows, capsys, tmp_path):
     asked = ("run", name, "--model", getattr(saved_models, model)(), "--data", saved_models.labelled(), "--limit", 5,
              "--out", tmp_path, *options)  # fmt: skip

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 import zoo
 from subjects import outputs, subject
 from whence import Replay, attending, from_logits, imposed, permuted, sites, uniform, without
-from whence.core.errors import CannotReplay, UnknownSite
+from whence.core.errors import CannotReplay, InvalidWeights, UnknownSite
 from whence.core.tape import Tape
 
 EVERY = [family.name for family in zoo.EVERY]
@@ -146,6 +146,27 @@ def test_gradients_flow_from_the_output_to_a_learnable_override():
         given = logits if rows is None else torch.zeros_like(logits[:, :, :1], requires_grad=True)
         (got,) = torch.autograd.grad(replay(from_logits(given)).pow(2).sum(), given)
         assert_close(got, expected if rows is None else expected[:, :, :1], atol=1e-6, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["additive-lstm-additive", "bert", "gpt-oss", "deberta-v2"])
+@pytest.mark.parametrize("batch", [1, 2])
+def test_each_time_may_have_logits_or_weights_of_its_own(name, batch):
+    model, inputs = subject(name)
+    inputs = {key: value[:batch] if isinstance(value, torch.Tensor) else value for key, value in inputs.items()}
+    for site in sites(model):
+        with attending(model, watch=site) as tape:
+            outputs(model, inputs)
+        own = tape.only(site).weights
+        logits = torch.randn(5, *own.shape, generator=torch.Generator().manual_seed(0))
+        weights = torch.stack([from_logits(given)(tape.only(site)) for given in logits])
+        expected = full_passes(model, inputs, site, list(weights))
+        for budget in (1, 2**30):  # one by one, and all at once
+            replay = Replay(model, site, inputs, budget=budget)
+            with torch.no_grad():
+                assert_close(replay(from_logits(logits), times=5), expected, atol=1e-5, rtol=1e-4)
+                assert_close(replay(imposed(weights), times=5), expected, atol=1e-5, rtol=1e-4)
+        with pytest.raises(InvalidWeights, match=r"logits given for site .* are \[5"):
+            replay(from_logits(logits), times=6)
 
 
 def test_outputs_are_on_the_graph_only_if_the_weights_are():

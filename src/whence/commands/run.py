@@ -14,7 +14,7 @@ def command(arguments: list[str]) -> int:
 
     if not arguments or arguments[0] in ("-h", "--help"):
         print("usage: whence run EXPERIMENT --model MODEL --data DATA [options]\n")
-        print("\n".join(f"  {name:<14} {about(name)}" for name in names()))
+        print("\n".join(f"  {name:<18} {about(name)}" for name in names()))
         print("\n`whence run EXPERIMENT --help` lists an experiment's options.")
         return 0 if arguments else 2
     name, *rest = arguments

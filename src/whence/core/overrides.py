@@ -184,8 +184,11 @@ def without(keys: Indices, renormalise: bool = True) -> Override:
     return Override("without", rule)
 
 
-def from_logits(logits: Float[Tensor, " batch #head #query key"]) -> Override:
-    """softmax(logits) over the free keys; the logits may be a parameter that learns (Jain & Wallace 2019 §4.2.2)."""
+def from_logits(logits: Float[Tensor, "*times batch #head #query key"]) -> Override:
+    """softmax(logits) over the free keys; the logits may be a parameter that learns (Jain & Wallace 2019 §4.2.2).
+
+    `Replay` takes other logits each time as [times batch head query key].
+    """
 
     def rule(call: Call, free: Free) -> Weights:
         given = _beside(logits, call, "logits").expand_as(call.weights)
@@ -194,10 +197,11 @@ def from_logits(logits: Float[Tensor, " batch #head #query key"]) -> Override:
     return Override("from_logits", rule)
 
 
-def imposed(weights: Float[Tensor, " batch #head #query key"] | Tape) -> Override:
+def imposed(weights: Float[Tensor, "*times batch #head #query key"] | Tape) -> Override:
     """Given weights: a tensor for every call, or a tape, whose calls are imposed site by site and step by step.
 
-    Given rows are whole: where the model has a sink, its share comes last.
+    Given rows are whole: where the model has a sink, its share comes last. `Replay` takes other weights each time as
+    [times batch head query key].
     """
 
     def rule(call: Call, free: Free) -> Weights:
@@ -220,13 +224,18 @@ def _recorded(tape: Tape, call: Call) -> Tensor:
 
 def _beside(given: Tensor, call: Call, what: str) -> Tensor:
     """What was given, for every copy of the batch and the rows that are there; an error if it does not fit."""
-    given = call.per_example(given.to(call.weights.device))  # one for all stays one
+    came, given = list(given.shape), given.to(call.weights.device)
+    if given.dim() == 5 and len(given) >= call.first_copy + call.copies:  # each copy of the batch has its own
+        given = given[call.first_copy : call.first_copy + call.copies].flatten(0, 1)
+    else:
+        given = call.per_example(given)  # one for all stays one
     if call.rows is not None and call.n_queries is not None:
-        given = cut(given, call.per_example(call.rows), call.n_queries)
+        rows = call.per_example(call.rows)
+        given = cut(given, rows if len(rows) > 1 else rows.expand(len(given), -1), call.n_queries)
     fits = given.dim() == 4 and all(g in (1, w) for g, w in zip(given.shape[:3], call.weights.shape[:3], strict=True))
     if not fits or given.shape[-1] != call.weights.shape[-1]:
         raise InvalidWeights(
-            f"{what} given for site {call.site.name!r} are {list(given.shape)}; expected {list(call.weights.shape)}"
+            f"{what} given for site {call.site.name!r} are {came}; expected {list(call.weights.shape)}"
             " [batch head query key], where batch, head and query may be 1"
         )
     return given

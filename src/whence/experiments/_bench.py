@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 from torch import Generator, Tensor
 from tqdm.auto import tqdm
@@ -20,13 +20,15 @@ from whence.core.relabelling import relabelled
 from whence.core.replay import Replay
 from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
+from whence.experiments._adversaries import Adversaries, adversaries
+from whence.experiments._alterable import Alterable, at_once, site_called
 from whence.experiments._config import Altering
-from whence.experiments._erasing import Erase, Erasing
+from whence.experiments._erasing import Erase, Erasing, attended_words
 from whence.experiments._following import Followed, followed, sentence_weights
 from whence.experiments._forest import Forest, Measuring
 from whence.experiments._marks import Marks
 from whence.experiments._places import Place
-from whence.experiments._scoring import Occurrences, before_training, occurrences, traced_heads
+from whence.experiments._scoring import Occurrences, before_training, explained, occurrences, traced_heads
 from whence.explainers._finding import found
 from whence.explainers._options import written_options
 from whence.measures.bleu import COUNTS, bleu_counts, sentence_bleu
@@ -185,6 +187,36 @@ class Bench:
     def erasing(self, batch: Batch, erase: Erase = "attention", sites: Sequence[str] = ("*",)) -> Erasing:
         """The batch with inputs that can be taken away."""
         return Erasing(self.subject, batch, erase, sites)
+
+    def site_called(self, name: str) -> str:
+        """The one site that a name or pattern means; with `auto` the one that an answer is read from."""
+        return site_called(self.subject, name)
+
+    def with_copies(self, site: str, copies: int) -> "Bench":
+        """The same bench in batches that can be altered at a site in so many copies at a time."""
+        size = at_once(self.subject, self.first_batch(), site, self.examples, self.batch_size, copies)
+        return replace(self, batch_size=size, encoded=[])
+
+    def adversaries(self, batch: Batch, config: Any, site: str, steps: int) -> tuple[Alterable, list[Adversaries]]:
+        """The attention of a batch at one site, and others with the same answer, within each limit."""
+        there = Alterable(self.subject, batch, site, config.rows, config.specials)
+        draws = [self.stream(f"adversary {number}") for number in self.numbers(batch)]
+        return there, adversaries(there, config, steps, draws)
+
+    def predictions(self, target: Target) -> list[str]:
+        """The names of the classes that a target has; empty where the model does not answer with one for the text."""
+        named = self.subject.task.needs == "label"
+        return [self.subject.labels[number] if named else "" for number in target.classes.tolist()]
+
+    def inputs(self, batch: Batch) -> Bool[ndarray, "batch token"]:
+        """The tokens of a batch that are not special and may be attended."""
+        return attended_words(self.subject, batch).numpy()
+
+    def explained(
+        self, batch: Batch, methods: Sequence[str], options: Mapping[str, Mapping[str, Any]]
+    ) -> dict[str, Float[ndarray, "batch token"]]:
+        """The scores of a batch's tokens by each method, for the class that the model predicts."""
+        return explained(self, batch, methods, options)
 
     def found(self, methods: Sequence[str], options: Sequence[str] = ()) -> dict[str, Float[ndarray, " example"]]:
         """How well each method finds the marked words of every example: average precision."""

@@ -131,6 +131,12 @@ def attendable(subject: Subject, batch: Batch, sites: Sequence[str]) -> Bool[Ten
     return found
 
 
+def attended_words(subject: Subject, batch: Batch) -> Bool[Tensor, "batch token"]:
+    """The tokens that are not special and that some site whose keys are tokens may attend to."""
+    sites = [name for name in readable(subject) if subject.sites[name].keys == "tokens"]
+    return attendable(subject, batch, sites) & ~batch.special
+
+
 def _at(logits: Float[Tensor, "batch position class"], positions: Rows) -> Float[Tensor, "batch class"]:
     return logits[torch.arange(len(logits), device=logits.device), positions.to(logits.device)]
 

@@ -1,12 +1,14 @@
 """Words and what explainers give them: every occurrence of every word of a corpus, scored."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
+from jaxtyping import Float
+from numpy import ndarray
 
 from whence.core.seeds import stream
 from whence.data.words import tidy
@@ -65,6 +67,16 @@ def _in_one(found: Attribution, row: int, number: int, method: str, words: Seque
             which[word].add((segment, place))
     for word, score in scores.items():
         yield Occurrences(number, method, word, len(which[word]), score)
+
+
+def explained(
+    bench: "Bench", batch: Batch, methods: Sequence[str], options: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Float[ndarray, "batch token"]]:
+    """The scores of a batch's tokens by each method, for the class that the model predicts."""
+    target, chosen = predicted(bench.subject, batch), {"random": {"seed": bench.seed}, **options}
+    return {
+        method: explainer(method)(bench.subject, batch, target, **chosen.get(method, {})).scores for method in methods
+    }
 
 
 def tokens_words(bench: "Bench", batch: Batch) -> list[list[str]]:

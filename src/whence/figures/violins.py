@@ -26,8 +26,9 @@ def violins(
     bins: int = 4,
     x_label: str = "largest attention weight",
     y_label: str = "median change of the prediction (total variation)",
+    upto: float = 1.0,
 ) -> Figure:
-    """Violins of `y` for equal bins of `x` (both between 0 and 1), one for each value of `colour`.
+    """Violins of `y` (0 to `upto`) for equal bins of `x` (0 to 1), one for each value of `colour`.
 
     Violins to the left: little change. The dot is the median, the bar runs from the lower to the upper quartile; a bin
     of fewer than eight points shows them. More labels than colours are pooled. Rows without a number are left out.
@@ -44,7 +45,7 @@ def violins(
                 one_violin(axes, values, _at(row, number, len(groups)), 0.8 / len(groups), PALETTE[number])
         if len(groups) > 1:
             _legend(axes, list(groups))
-        _dress(axes, bins, len(table) - len(known), visible(x_label), visible(y_label))
+        _dress(axes, bins, len(table) - len(known), visible(x_label), visible(y_label), upto)
     return figure
 
 
@@ -113,14 +114,14 @@ def _short(name: str) -> str:
     return name if len(name) <= 40 else f"{name[:22]}…{name[-17:]}"
 
 
-def _dress(axes: Axes, bins: int, left_out: int, x_label: str, y_label: str) -> None:
+def _dress(axes: Axes, bins: int, left_out: int, x_label: str, y_label: str, upto: float) -> None:
     """Limits, ticks and labels."""
     edges = [f"{edge:g}".replace("0.", ".") for edge in np.linspace(0, 1, bins + 1).round(3)]
     names = [f"{low} – {high}" for low, high in pairwise(edges)]
-    axes.set(xlim=(-0.01, 1.01), ylim=(-0.55, bins - 0.45), xlabel=y_label, ylabel=x_label)
+    axes.set(xlim=(-0.01 * upto, 1.01 * upto), ylim=(-0.55, bins - 0.45), xlabel=y_label, ylabel=x_label)
     axes.set_yticks(range(bins), names)
     axes.tick_params(axis="y", length=0)
-    axes.hlines(np.arange(bins - 1) + 0.5, 0, 1, color=QUIET, linewidth=0.3, linestyle=":")
+    axes.hlines(np.arange(bins - 1) + 0.5, 0, upto, color=QUIET, linewidth=0.3, linestyle=":")
     if left_out:
         rows = "1 row" if left_out == 1 else f"{left_out} rows"
         axes.annotate(f"{rows} without a number left out", (1, 1), xycoords="axes fraction", ha="right",

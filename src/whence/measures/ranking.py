@@ -32,3 +32,16 @@ def kendall_tau(first: Float[ndarray, " item"], second: Float[ndarray, " item"])
     one, other = (np.sign(values[pairs[0]] - values[pairs[1]]) for values in (first, second))
     ordered = np.sqrt(float((one != 0).sum()) * float((other != 0).sum()))
     return float((one * other).sum() / ordered) if ordered else float("nan")
+
+
+def kendall_test(first: Float[ndarray, " item"], second: Float[ndarray, " item"]) -> tuple[float, float]:
+    """Kendall's τ-b with its two-sided p value; both NaN where there is no order.
+
+    p is exact where there are few items and no ties, else by the normal approximation with ties accounted for (scipy).
+    """
+    from scipy.stats import kendalltau  # type: ignore[import-untyped]  # which takes a second to import
+
+    if len(first) < 2:
+        return float("nan"), float("nan")
+    found = kendalltau(first, second, variant="b", method="auto")
+    return float(found.statistic), float(found.pvalue)

@@ -1,0 +1,59 @@
+"""How far orders of words agree: the table of `correlation` in numbers."""
+
+import numpy as np
+import pandas as pd
+
+from whence.measures.bootstrap import Interval, paired_bootstrap
+
+ATTENTION = "raw_attention"
+SIGNIFICANT = 0.05
+
+
+def pairs(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The texts that have a τ, by pair of explainers; attention's first."""
+    known = table[table["tau"].notna()]
+    named = table[["first", "second"]].drop_duplicates().itertuples(index=False)
+    return {
+        f"{_called(first)} and {_called(second)}": known[(known["first"] == first) & (known["second"] == second)]
+        for first, second in named
+    }
+
+
+def _called(method: str) -> str:
+    return "attention" if method == ATTENTION else method
+
+
+def classes(table: pd.DataFrame) -> list[str]:
+    """The predicted classes, where texts have one."""
+    return sorted(str(name) for name in table["prediction"].unique() if name)
+
+
+def by_class(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard deviation of τ over the texts, and the share that is significant; by predicted class."""
+    rows = []
+    for pair, known in pairs(table).items():
+        for name in ["all", *classes(table)]:
+            there = known if name == "all" else known[known["prediction"] == name]
+            if len(there):
+                rows.append({"pair": pair, "predicted": name, "texts": len(there), "mean": there["tau"].mean(),
+                             "SD": there["tau"].std(ddof=0), "significant": _significant(there).mean(),
+                             "significant, above 0": (_significant(there) & (there["tau"] > 0)).mean()})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _significant(table: pd.DataFrame) -> "pd.Series[bool]":
+    return table["p"] <= SIGNIFICANT
+
+
+def numbers(table: pd.DataFrame) -> dict[str, Interval]:
+    """τ, its standard deviation, and the share that is significant, of every pair; of all texts and of each class."""
+    found = {}
+    for pair, known in pairs(table).items():
+        for name in ["", *(f", {one}" for one in classes(table))]:
+            there = known if not name else known[known["prediction"] == name.removeprefix(", ")]
+            if len(there):
+                found[f"τ of {pair}{name}"] = paired_bootstrap(there["tau"].to_numpy(float)[None])
+                found[f"SD of τ of {pair}{name}"] = Interval(float(there["tau"].std(ddof=0)), np.nan, np.nan)
+                share = _significant(there).to_numpy(float)
+                found[f"significant, {pair}{name}"] = paired_bootstrap(share[None])
+    return found

@@ -1,0 +1,55 @@
+"""How far attention could be moved: the table of `instance_adversary` in numbers."""
+
+import numpy as np
+import pandas as pd
+
+from whence.measures.bootstrap import Interval, paired_bootstrap
+from whence.results.verdict import Effect
+
+QUITE = 0.2  # nats of JSD: quite another attention
+MOST = 0.5  # of the texts
+
+
+def asked(table: pd.DataFrame) -> dict[float, pd.DataFrame]:
+    """The rows of each limit, the strictest first, of texts that could have another attention."""
+    there = table[table["inputs"] > 1]
+    return {limit: there[there["limit"] == limit] for limit in sorted(table["limit"].unique())}
+
+
+def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+    """For every limit the share of texts with a quite different attention, the strictest limit first.
+
+    Bootstrap intervals over the examples, which hold for all limits together (Bonferroni).
+    """
+    found, limits = [], asked(table)
+    for limit, rows in limits.items():
+        name = (
+            f"texts with a quite different attention (JSD above {QUITE:g}) while the answer moves by {limit:g} or less"
+        )
+        if not len(rows):
+            found.append(Effect(name, np.nan, np.nan, np.nan, "of the texts", MOST, 0))
+            continue
+        share = (rows["jsd"] > QUITE).to_numpy(float)
+        interval = paired_bootstrap(share[None], level=1 - 0.05 / len(limits), seed=seed)
+        found.append(Effect(name, interval.mean, interval.low, interval.high, "of the texts", MOST, len(rows)))
+    return found
+
+
+def numbers(table: pd.DataFrame) -> dict[str, Interval]:
+    """`JSD within 0.01`, the mean, and `quite different within 0.01`, the share of texts; for every limit."""
+    found = {}
+    for limit, rows in asked(table).items():
+        for name, values in (("JSD", rows["jsd"]), ("quite different", rows["jsd"] > QUITE)):
+            found[f"{name} within {limit:g}"] = paired_bootstrap(values.to_numpy(float)[None])
+    return found
+
+
+def quartiles(table: pd.DataFrame) -> pd.DataFrame:
+    """How far attention could be moved, within each limit: quartiles of JSD, and the share of texts."""
+    rows = []
+    for limit, there in asked(table).items():
+        low, middle, high = there["jsd"].quantile([0.25, 0.5, 0.75])
+        rows.append({"limit": limit, "texts": len(there), "found": there["met"].mean(), "JSD": there["jsd"].mean(),
+                     "lower quartile": low, "median": middle, "upper quartile": high,
+                     "quite different": (there["jsd"] > QUITE).mean()})  # fmt: skip
+    return pd.DataFrame(rows)

@@ -1,0 +1,176 @@
+"""Do attention and other explainers put the words of a text in the same order?
+
+Jain & Wallace 2019, §4.1, Algorithm 1. For every text Kendall's τ-b between the attention weights and the sizes of
+
+    gradient × input   |Σ_d x_d ∂y/∂x_d|, the attention weights held fixed
+    leave one out      |y − y without the word|
+
+y being the probability of the predicted class. Reported are the mean and standard deviation (of the texts, not of the
+mean) over texts, and the share of texts whose τ is significant at .05, by predicted class as in their Table 2; chance
+is one in twenty. Beside it stands how well the others agree with each other, which is what to expect at best.
+
+This is agreement between methods and nothing else. None of them is the truth: a high τ does not show that attention is
+faithful, nor a low one that it is not. `erasure` asks that.
+
+τ is over the tokens that may be attended and are not special; scores that agree in six digits are tied. A text has
+none where there are fewer than two such tokens, or all have one score.
+
+Differs from the paper: leaving one out is measured by the predicted class, not by the total variation of all; of two
+classes that is the same. `--signed` keeps the signs of the scores, which their code drops.
+"""
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from numpy import ndarray
+from pydantic import Field, field_validator
+
+from whence.experiments._agreement import ATTENTION, by_class, classes, numbers, pairs
+from whence.experiments._config import Run
+from whence.explainers._options import written_options
+from whence.figures.distributions import distributions
+from whence.measures.bootstrap import Interval, paired_bootstrap
+from whence.measures.ranking import kendall_test
+from whence.options import usually
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+    from whence.models.batch import Batch
+
+CAPTION = (
+    "Kendall's τ between the scores of a text's words by two methods, for every text. 1: the same order; 0: as by"
+    " chance; −1: the reverse."
+)
+NEEDS_ANSWERS = False
+CLASSES = 3  # that a figure tells apart
+OPTIONS = {"gradient_x_input": {"through_attention": False}}  # as Jain & Wallace have it
+
+
+class Config(Run):
+    """Set the order of words by attention beside their order by other explainers."""
+
+    method: tuple[str, ...] = Field(
+        ("gradient_x_input", "leave_one_out"), min_length=1, description="explainers beside attention (`whence list`)"
+    )
+    options: Annotated[tuple[str, ...], usually("none", "[METHOD.OPTION=VALUE ...]")] = Field(
+        (), description="options of explainers, as in raw_attention.layer=0 gradient_x_input.through_attention=true"
+    )
+    signed: bool = Field(False, description="scores below zero count as small, and not by their size")
+
+    @field_validator("method")
+    @classmethod
+    def _once(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        """Names as the files have them, each once, attention itself left out."""
+        named = tuple(dict.fromkeys(name.replace("-", "_") for name in given if name.replace("-", "_") != ATTENTION))
+        if not named:
+            raise ValueError("name an explainer beside attention itself")
+        return named
+
+
+COLUMNS = Columns(
+    what="one row per example and pair of explainers",
+    example=Column(int, "number of the example in its split"),
+    label=Column(str, "the right answer, where it is one class"),
+    prediction=Column(str, "what the model says, where it is one class"),
+    first=Column(str, "one explainer"),
+    second=Column(str, "the other"),
+    inputs=Column(int, "number of tokens that are ordered: not special, and may be attended"),
+    tau=Column(float, "Kendall's τ-b between their scores (NaN: no order)"),
+    p=Column(float, "two-sided p value of τ (exact for few tokens without ties, else by the normal approximation)"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: for every example how alike the explainers order its words."""
+    rows = [row for batch in bench.batches() for row in _rows(config, bench, batch)]
+    order = [ATTENTION, *config.method]
+    table = COLUMNS.table(rows)
+    places = [table[side].map(order.index) for side in ("first", "second")]
+    return table.iloc[np.lexsort([table["example"], places[1], places[0]])].reset_index(drop=True)
+
+
+def _rows(config: Config, bench: "Bench", batch: "Batch") -> list[dict[str, Any]]:
+    methods, inputs = (ATTENTION, *config.method), bench.inputs(batch)
+    written = written_options(methods, config.options)
+    given = bench.explained(
+        batch, methods, {name: {**OPTIONS.get(name, {}), **written.get(name, {})} for name in methods}
+    )
+    scores = {name: found if config.signed else np.abs(found) for name, found in given.items()}  # [batch token]
+    predictions = bench.predictions(bench.target(batch))
+    about = zip(bench.numbers(batch), bench.labels(batch), predictions, strict=True)
+    rows = []
+    for row, (number, label, prediction) in enumerate(about):
+        there = {name: in_digits(found[row, inputs[row]]) for name, found in scores.items()}
+        for first, second in combinations(there, 2):
+            tau, p = kendall_test(there[first], there[second])
+            rows.append({"example": number, "label": label, "prediction": prediction, "first": first, "second": second,
+                         "inputs": int(inputs[row].sum()), "tau": tau, "p": p})  # fmt: skip
+    return rows
+
+
+def in_digits(scores: Float[ndarray, " token"]) -> Float[ndarray, " token"]:
+    """The scores in six digits: what differs by rounding alone is tied."""
+    return np.array([float(f"{score:.5e}") for score in scores.tolist()])
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard deviation of τ over the texts, and the share that is significant; by predicted class."""
+    return by_class(table)
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: `τ of attention and leave_one_out`, `SD of τ of ...`, and `significant,
+    attention and leave_one_out`; of one predicted class with `, positive` after it.
+    """
+    return numbers(table)
+
+
+def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+    """The mean τ of every pair, attention's first, with intervals that hold for all of them together (Bonferroni)."""
+    found, there = [], pairs(table)
+    for pair, known in there.items():
+        name = f"agreement of {pair}: mean of Kendall's τ"
+        if not len(known):
+            found.append(Effect(name, np.nan, np.nan, np.nan, "of τ", 0.0, 0))
+            continue
+        interval = paired_bootstrap(known["tau"].to_numpy(float)[None], level=1 - 0.05 / len(there), seed=seed)
+        found.append(Effect(name, interval.mean, interval.low, interval.high, "of τ", 0.0, len(known)))
+    return found
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """The distribution of τ for every pair, by predicted class where there are few (Jain & Wallace, Fig. 2 to 4)."""
+    shown, named = classes(table), dict[str, pd.Series]()
+    for pair, known in pairs(table).items():
+        if 2 <= len(shown) <= CLASSES:
+            named |= {f"{pair}: {one}": known.loc[known["prediction"] == one, "tau"] for one in shown}
+        else:
+            named[pair] = known["tau"]
+    return distributions(named, "Kendall's τ of a text's words", limits=(-1.0, 1.0), each=0.52)
+
+
+def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+    """How far the orders agree; whether attention is faithful is not decided by it, whatever it is."""
+    found, rows = effects(table, seed), summary(table)
+    told = "; ".join(
+        f"{row['pair']} {row['mean']:.2f} ± {row['SD']:.2f}, significant in {100 * row['significant']:.0f} % of texts"
+        for row in rows[rows["predicted"] == "all"].to_dict("records")
+    )
+    few = next((effect.too_few for effect in found if effect.too_few), "")
+    missing = int(table.groupby("example")["tau"].apply(lambda tau: tau.isna().any()).sum())
+    rest = f" {missing:,} of {table['example'].nunique():,} texts have words without an order." if missing else ""
+    return Verdict(
+        3, "undecided", few or f"Kendall's τ between orders of words (mean ± SD): {told}.{rest} This is how far methods"
+        " agree, and does not say which of them is right.", tuple(found),
+        done="The words of every text were put in order by attention and by other explainers, and the orders compared."
+        " The intervals hold for all pairs together.",
+        means="Explainers that agree would give a reader the same words; ones that do not cannot all be right.",
+        does_not_mean="Agreement is not faithfulness: explainers can agree and be wrong, and attention may be right"
+        " where gradients are not. `erasure` asks which words decide.",
+    )  # fmt: skip

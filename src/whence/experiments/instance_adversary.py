@@ -1,0 +1,204 @@
+"""Is there a quite different attention that gives the same answer?
+
+Jain & Wallace 2019, §4.2.2, Algorithm 3. For every text the attention at one site is replaced by another, all that lies
+before it held fixed, to
+
+    maximise JSD(α̃, α)  subject to  TVD(ŷ(α̃), ŷ(α)) ≤ ε
+
+JSD is in nats, 0 to ln 2 = 0.69, and TVD = ½ Σ |p − q|. From K random starts Adam climbs on the logits of α̃,
+
+    Σ_k JSD(α̃_k, α) − λ Σ_k (TVD_k − ε)₊ + s · mean JSD between the α̃_k
+
+and of all that met ε on the way the furthest is taken; where none did, the text's own attention, whose JSD is 0. Every
+one is then imposed on the model, and what stands in the table is what a whole forward pass says.
+
+Where one query reads the text, α is its only row; else the row from which the answer is read (as `raw_attention` has
+it), or all, and JSD the mean over rows and heads. Special tokens keep their weight. Texts with fewer than two inputs
+have no other attention, and count for nothing.
+
+A *quite different* attention has a JSD above 0.2: about what comes of taking half of the weight from the only word that
+has it and giving it to others (0.216).
+
+Differs from the paper: its code optimises for ε = .01, takes the last step of each start, and selects within .05, for
+all tasks (`--penalised-change 0.01 --keep last --max-output-change 0.05 --spread 0.8`, s being so in the code and .5 in
+the paper). Its change is |p − q| of one sigmoid, which is the TVD of two classes, or Σ |p − q| of several, which is
+twice it (`--measure author-code`).
+"""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field, field_validator
+
+from whence.core.errors import BadConfig
+from whence.experiments._config import Run
+from whence.experiments._furthest import MOST, asked, effects, numbers, quartiles
+from whence.figures.violins import violins
+from whence.measures.bootstrap import Interval
+from whence.options import usually
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+    from whence.models.batch import Batch
+
+CAPTION = (
+    "How far attention can be moved while the answer stays within ε, by how sharp it was. Right: very far; 0.69 is the"
+    " furthest there is."
+)
+NEEDS_ANSWERS = False
+FEW = 0.2  # of the texts
+STEPS, STEPS_ELSEWHERE = 500, 100
+
+
+class Config(Run):
+    """For every text look for another attention, as far away as can be, with the same answer."""
+
+    site: Annotated[str, usually("the last pooling attention, else the last layer's", "NAME")] = Field(
+        "auto", description="where attention is replaced: one site, by name or pattern"
+    )
+    rows: Literal["read", "all"] = Field(
+        "read", description="which rows: the one that the answer is read from, or every token's"
+    )
+    specials: bool = Field(False, description="alter the weight of special tokens too ([CLS], [SEP])")
+    max_output_change: tuple[float, ...] = Field(
+        (0.01, 0.05), min_length=1, description="ε: how far the answer may move; each is asked by itself"
+    )
+    penalised_change: Annotated[float | None, usually("ε, each by itself", "NUMBER")] = Field(
+        None, gt=0, description="from which change on the search is penalised (Jain & Wallace's code: 0.01)"
+    )
+    measure: Literal["total_variation", "author_code"] = Field(
+        "total_variation", description="of change: ½ Σ |p − q|, or as Jain & Wallace's code has it"
+    )
+    restarts: int = Field(5, gt=0, description="random starts of each search")
+    steps: Annotated[int | None, usually("500; 100 where no pooling attention is altered", "INT")] = Field(
+        None, gt=0, description="steps of each search"
+    )
+    learning_rate: Annotated[float | None, usually("5 / steps", "NUMBER")] = Field(
+        None, gt=0, description="Adam's, so .01 for 500 steps"
+    )
+    penalty: float = Field(500.0, gt=0, description="λ, on what the change is too large")
+    spread: float = Field(
+        0.0, ge=0, description="s, on the distance between the restarts (Jain & Wallace: .5; their code: .8)"
+    )
+    keep: Literal["best", "last"] = Field("best", description="of a search: the best within ε on its way, or the last")
+
+    @field_validator("max_output_change")
+    @classmethod
+    def _rising(cls, given: tuple[float, ...]) -> tuple[float, ...]:
+        """Each once, the strictest first."""
+        if min(given) <= 0:
+            raise ValueError("a change that is allowed must be above 0")
+        return tuple(sorted(set(given)))
+
+    @property
+    def penalised(self) -> tuple[float, ...]:
+        """The changes for which a search is made."""
+        return self.max_output_change if self.penalised_change is None else (self.penalised_change,)
+
+
+COLUMNS = Columns(
+    what="one row per example and limit",
+    example=Column(int, "number of the example in its split"),
+    label=Column(str, "the right answer, where it is one class"),
+    prediction=Column(str, "what the model says, where it is one class"),
+    limit=Column(float, "ε: how far the answer may move"),
+    inputs=Column(int, "number of inputs whose weight may be altered"),
+    max_weight=Column(float, "largest weight of the text's own attention (mean over rows and heads)"),
+    met=Column(bool, "whether another attention within ε was found"),
+    restart=Column(int, "the start that led to the furthest one, counted from 0 (-1: none did)"),
+    jsd=Column(float, "JSD between that attention and the text's own, in nats (0 where none was found)"),
+    tvd=Column(float, "how far the answer moves when it is imposed on the model: ½ Σ |p − q|"),
+    change=Column(float, "the same by the measure that ε limits"),
+    site=Column(str, "where attention was replaced"),
+    steps=Column(int, "steps of each search"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: for every example how far its attention can be moved, within each limit."""
+    if bench.subject.task.name == "seq2seq":
+        raise BadConfig(
+            f"instance_adversary asks about one answer to a text, and {bench.subject.name} writes texts; see"
+            " `permutation`, which takes translators"
+        )
+    site = bench.site_called(config.site)
+    pooling = bench.subject.sites[site].kind == "pool"
+    steps = config.steps or (STEPS if pooling else STEPS_ELSEWHERE)
+    suited = bench.with_copies(site, config.restarts * len(config.penalised))
+    rows = [row for batch in suited.batches() for row in _rows(config, suited, batch, site, steps)]
+    return COLUMNS.table(rows).sort_values(["limit", "example"], kind="stable", ignore_index=True)
+
+
+def _rows(config: Config, bench: "Bench", batch: "Batch", site: str, steps: int) -> list[dict[str, Any]]:
+    there, found = bench.adversaries(batch, config, site, steps)
+    values: dict[str, Any] = {
+        "example": bench.numbers(batch), "label": bench.labels(batch),
+        "prediction": bench.predictions(there.target), "inputs": there.inputs(), "max_weight": there.sharpness(),
+        "site": [site] * len(batch), "steps": [steps] * len(batch),
+    }  # fmt: skip
+    rows = []
+    for one in found:
+        mine = {**values, "limit": [one.limit] * len(batch), "met": one.restart >= 0, "restart": one.restart,
+                "jsd": one.jsd, "tvd": one.tvd, "change": one.change}  # fmt: skip
+        rows += [dict(zip(mine, row, strict=True)) for row in zip(*mine.values(), strict=True)]
+    return rows
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """How far attention could be moved, within each limit: quartiles of JSD, and the share of texts."""
+    return quartiles(table)
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: `JSD within 0.01` (mean) and `quite different within 0.01` (share)."""
+    return numbers(table)
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """Violins of JSD by bins of the largest weight (Jain & Wallace Fig. 8), one for each limit; of one, by label."""
+    there = pd.concat(asked(table).values())
+    several = there["limit"].nunique() > 1
+    drawn = there.assign(limit=[f"ε = {limit:g}" for limit in there["limit"]])
+    return violins(drawn, x="max_weight", y="jsd", colour="limit" if several else "label", upto=float(np.log(2)),
+                   y_label="JSD of the furthest attention within ε (nats)")  # fmt: skip
+
+
+def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+    """Whether the attention is the only one: no if most texts have quite another within the strictest limit, yes if few
+    have within the widest.
+    """
+    found = effects(table, seed)
+    answer, sentence = decided(found[0], found[-1], *asked(table))
+    site, steps = str(table["site"].iloc[0]), int(table["steps"].iloc[0])
+    return Verdict(
+        5, answer, sentence, tuple(found),
+        done=f"For every text the attention at {site} was replaced by another, everything before it held fixed, as far"
+        f" from its own as could be found in {steps} steps from several starts while the answer moved by no more than"
+        " ε. Each was imposed on the model, and the answer checked. The intervals hold for all ε"
+        " together.",
+        means="Where quite another attention gives the same answer, the weights that the model shows are one of several"
+        " that would do, and do not say by themselves which words the answer came from.",
+        does_not_mean="The other attention was made for a finished model, text by text, detached from the parts that"
+        " compute it: the model would not attend so, and need not be trainable to (Wiegreffe & Pinter 2019; `adversary`"
+        " trains one). Nor does it mean that the attention there is does not matter (question 1) or misleads (question"
+        " 3). And a search that finds nothing does not prove that there is nothing.",
+    )  # fmt: skip
+
+
+def decided(strict: Effect, wide: Effect, first: float, *others: float) -> tuple[Any, str]:
+    """No if most texts have another attention within the strictest limit; yes if few have within the widest."""
+    last = (first, *others)[-1]
+    if strict.too_few:
+        return "undecided", strict.too_few
+    within = [f"{100 * one.value:.0f} % of the texts ({100 * one.low:.0f} to {100 * one.high:.0f}) while the answer"
+              f" moves by {limit:g} or less" for one, limit in ((strict, first), (wide, last))]  # fmt: skip
+    said = f"a quite different attention was found for {' and '.join(dict.fromkeys(within))}"
+    if strict.low > MOST:
+        return "no", f"The attention is not the only one that gives these answers: {said}."
+    if wide.high < FEW:
+        return "yes", f"Hardly another attention gives the same answers: {said}."
+    return "undecided", f"Some answers need their attention and others do not: {said}."
