@@ -17,7 +17,6 @@ from whence.models.subject import probabilities
 if TYPE_CHECKING:
     from whence.experiments.instance_adversary import Config
 
-Weights = Float[Tensor, "*times batch head row key"]
 Each = Float[Tensor, "times batch"]
 START = 3.0  # standard deviation of the logits that a search starts from (Jain & Wallace's code)
 TINY = 1e-10  # added before a logarithm, as in their code
@@ -54,7 +53,8 @@ def adversaries(there: Alterable, config: "Config", steps: int, draws: Sequence[
     search = Search(there, config, starts(there, config.restarts, draws), config.learning_rate or 5 / steps)
     for _ in range(steps):
         search.step()
-    search.look()
+    with torch.no_grad():
+        search.look()
     base = there.imposing(there.own)
     return [chosen(search, limit, base) for limit in config.max_output_change]
 
@@ -74,7 +74,7 @@ class Search:
 
     def __init__(self, there: Alterable, config: "Config", begin: Logits, rate: float) -> None:
         self.there, self.config, self.restarts = there, config, len(begin)
-        self.base = probabilities(there.replay.output)
+        self.base = probabilities(there.replay.output).float()
         self.factor = change_factor(config.measure, self.base.shape[-1])
         levels = torch.tensor(config.penalised, device=begin.device)
         self.allowed = levels.repeat_interleave(self.restarts)[:, None]  # [times 1]
@@ -131,7 +131,9 @@ class Divergence(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, p: Weights, q: Weights) -> Float[Tensor, "*times batch head row"]:
+    def forward(
+        ctx: Any, p: Float[Tensor, "*times batch head row key"], q: Float[Tensor, "*fewer batch head row key"]
+    ) -> Float[Tensor, "*times batch head row"]:
         """With the gradients kept for later."""
         log_m = (p + q).div_(2).add_(TINY).log_()
         by_p, by_q = ((one + TINY).log_().sub(log_m).div_(2) for one in (p, q))
@@ -165,7 +167,9 @@ def chosen(search: Search, limit: float, base: Float[Tensor, "batch class"]) -> 
     """
     there, found = search.there, search.best
     jsd, which = torch.where(found.change <= limit, found.jsd, 0.0).max(0)  # [batch]
-    rows = torch.where(jsd[:, None, None, None] > 0, found.rows[which, torch.arange(len(which))], there.own)
+    rows = torch.where(
+        jsd[:, None, None, None] > 0, found.rows[which, torch.arange(len(which), device=which.device)], there.own
+    )
     moved = total_variation(there.imposing(rows), base)
     kept = (jsd > 0) & (search.factor * moved <= limit)
     rows = torch.where(kept[:, None, None, None], rows, there.own)
