@@ -81,11 +81,17 @@ def stopped_by(how: signal.Signals, process: "subprocess.Popen[bytes]") -> bytes
     raise AssertionError("it goes on")
 
 
+def can_be_interrupted() -> None:
+    """Also where the tests themselves were started in the background, and told to ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_stopped_after_its_first_result(how, uninterrupted, tmp_path):
     out = with_the_plan_of(uninterrupted, tmp_path / "out")
     command = [sys.executable, "-c", SLOW, *arguments(out)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, preexec_fn=can_be_interrupted)
     first = first_result(out)
     time.sleep(0.3)  # it is in its second experiment
     heard = stopped_by(how, process)

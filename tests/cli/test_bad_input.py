@@ -155,7 +155,10 @@ def test_models(case, capsys, tmp_path, out):
         (("run", "permutation", "--model", "m", "--data", "d", "--permutations", "0"), ("permutations: input should",)),
         (("run", "ablation", "--model", "m", "--data", "d", "--variants"), ("variants",)),
         (("run", "permutation", "--model", "m"), ("--data",)),
-        (("run", "permutaton"), ("no experiment 'permutaton' (did you mean permutation?)", "ablation, erasure")),
+        (
+            ("run", "permutaton"),
+            ("no experiment 'permutaton' (did you mean permutation?)", "ablation, correlation, erasure"),
+        ),
         (("train", "additve"), ("additve", "additive")),
         (("train", "additive", "--data", "nope"), ("there is no corpus 'nope'",)),
         (("data", "show"), ("needs the name of a corpus; see `whence data list`",)),
@@ -224,7 +227,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(capsys, out, monkeypatch):
     assert not (out / "report.html").exists()
     assert audit(capsys, saved_models.labelled(), out).code == 0
     assert {path: path.read_bytes() for path in kept} == kept
-    assert len(Store(out).all()) == 2
+    assert len(Store(out).all()) == 3
 
 
 @pytest.fixture(scope="module")

@@ -83,7 +83,7 @@ def test_a_model_for_another_task_is_refused(model, data, complaint):
 
 def test_a_model_that_is_not_there_names_those_there_are(monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(CannotLoad, match="reference models are: additive, conditional, hierarchical"):
+    with pytest.raises(CannotLoad, match="reference models are: additive, conditional, disan, hierarchical"):
         untrained(Training(model="aditive", **TINY), corpus("reviews"))
 
 
