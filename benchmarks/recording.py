@@ -27,13 +27,22 @@ class Watched:
     """One model, adopted or as it was: variants that share it do not differ in where memory put it."""
 
     def __init__(self, model: PreTrainedModel) -> None:
-        self.model, self.adopted = model, False
+        self.model, self.how = model, SDPA
 
-    def be(self, adopted: bool) -> PreTrainedModel:
-        """The model as it is wanted; a change costs a pass, in the run that is not timed."""
-        if adopted != self.adopted:
-            (adopt if adopted else release)(self.model)
-            self.adopted = adopted
+    def be(self, how: str) -> PreTrainedModel:
+        """The model as it is wanted: native sdpa, native eager, or adopted; a change costs a pass, in the run that is
+        not timed.
+        """
+        how = how if how in (SDPA, EAGER) else "adopted"
+        if how != self.how:
+            if self.how == "adopted":
+                release(self.model)
+            if how == "adopted":
+                self.model.set_attn_implementation("sdpa")
+                adopt(self.model)
+            else:
+                self.model.set_attn_implementation("eager" if how == EAGER else "sdpa")
+            self.how = how
         return self.model
 
 
@@ -42,7 +51,7 @@ def prepared(variant: str, subject: Watched, inputs: dict[str, Any]) -> Callable
     first = torch.zeros(inputs["input_ids"].shape).index_fill_(1, torch.tensor([0]), 1.0)  # [batch query]
 
     def run() -> object:
-        model = subject.be(adopted=variant not in (SDPA, EAGER))
+        model = subject.be(variant)
         if variant == EAGER:
             return model(**inputs, output_attentions=True)
         if variant in (SDPA, IDLE):
@@ -70,10 +79,8 @@ def report() -> str:
 
 def rows(name: str, batch: int, length: int) -> list[list[str]]:
     inputs = texts(batch, length)
-    eager, fast = Watched(MODELS[name]("eager")), Watched(MODELS[name]("sdpa"))
-    times = interleaved(
-        {variant: prepared(variant, eager if variant == EAGER else fast, inputs) for variant in VARIANTS}
-    )
+    subject = Watched(MODELS[name]("sdpa"))
+    times = interleaved({variant: prepared(variant, subject, inputs) for variant in VARIANTS})
     peaks = {
         variant: in_own_process("benchmarks.recording", name, str(batch), str(length), variant) for variant in VARIANTS
     }
@@ -109,7 +116,7 @@ if __name__ == "__main__":
     model, batch, length, variant = sys.argv[1:]
     inputs = texts(int(batch), int(length))
     with torch.no_grad():
-        subject = Watched(touched(MODELS[model]("eager" if variant == EAGER else "sdpa"), inputs))
-        subject.be(adopted=variant not in (SDPA, EAGER))
+        subject = Watched(touched(MODELS[model]("sdpa"), inputs))
+        subject.be(variant)
         run = prepared(variant, subject, inputs)
         print(json.dumps(peak_above_start(run)))

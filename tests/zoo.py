@@ -25,6 +25,8 @@ from whence.models import (
     TransformerForConditionalGeneration,
     TransformerForSequenceClassification,
     TransformerForTokenClassification,
+    WeightedConfig,
+    WeightedForTokenClassification,
 )
 
 SPECIALS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
@@ -191,6 +193,8 @@ REFERENCE = [
     for norm in ("pre", "post")
 ] + [
     ours("transformer-tagger", TransformerForTokenClassification, TransformerConfig, **OURS),
+    ours("weighted-tagger", WeightedForTokenClassification, WeightedConfig, embedding_size=12, hidden_size=8,
+         num_attention_heads=2, **TEXT),
 ]  # fmt: skip
 
 ADOPTED = REQUIRED + UNLISTED

@@ -3,11 +3,13 @@
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from tyro.conf import arg
+from tyro.conf import Fixed, Suppress, arg
 
 from whence.core.errors import BadConfig
 
 Kind = TypeVar("Kind", bound=BaseModel)
+Answer = TypeVar("Answer")
+Unspoken = Suppress[Fixed[Answer]]  # an option that the command line does not have
 
 
 def usually(what: str, metavar: str | None = None) -> object:

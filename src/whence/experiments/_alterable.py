@@ -18,6 +18,7 @@ from whence.experiments._places import keys_are_tokens, matching
 from whence.explainers._rows import automatic, shares
 from whence.explainers.raw_attention import readable
 from whence.models.batch import Batch
+from whence.models.opposing import real_rows
 from whence.models.subject import Subject
 from whence.models.targets import predicted
 
@@ -129,11 +130,9 @@ class Alterable:
 
     def _altered(self, rows: Which) -> Bool[Tensor, "batch query"]:
         call = self.replay.call
-        n_query, permitted = call.weights.shape[2], call.mask.any(-1).any(1)  # [batch #query]
         if call.site.kind == "pool" or rows == "all":
-            real = self.batch.mask.to(permitted.device)
-            fits = call.site.kind != "pool" and real.shape[1] == n_query
-            return permitted.expand(-1, n_query) & (real if fits else True)
+            return real_rows(call, self.batch)
+        n_query, permitted = call.weights.shape[2], call.mask.any(-1).any(1)  # [batch #query]
         row = automatic(self.subject, self.batch, call.site.kind, "auto")
         return (shares(self.batch, self.target, row, n_query) > 0).to(permitted.device) & permitted
 

@@ -22,12 +22,14 @@ from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
 from whence.experiments._adversaries import Adversaries, adversaries
 from whence.experiments._alterable import Alterable, at_once, site_called
+from whence.experiments._beside import Beside, beside
 from whence.experiments._config import Altering
 from whence.experiments._erasing import Erase, Erasing, attended_words
 from whence.experiments._following import Followed, followed, sentence_weights
 from whence.experiments._forest import Forest, Measuring
 from whence.experiments._marks import Marks
 from whence.experiments._places import Place
+from whence.experiments._rivals import guided, opponents
 from whence.experiments._scoring import Occurrences, before_training, explained, occurrences, traced_heads
 from whence.explainers._finding import found
 from whence.explainers._options import written_options
@@ -40,7 +42,7 @@ from whence.models.stepwise import encoded_once, step_probabilities
 from whence.models.subject import Subject, load, probabilities
 from whence.models.targets import Measure, Target, predicted
 from whence.models.training import Training
-from whence.models.workshop import train, train_all
+from whence.models.workshop import altered_as, train, train_all
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,35 +277,77 @@ class Bench:
         if not seeds:
             yield -1, self
             return
-        wanted = [(seed, how) for seed in range(seeds) for how in ("none", *altered)]
-        again = [self._again(seed, how, sites) for seed, how in wanted if not self._is_own(seed, how, sites)]
-        train_all(again, quiet=self.quiet)
+        self.train_ahead([_altered(seed, how, sites) for seed in range(seeds) for how in ("none", *altered)])
         for seed in range(seeds):
             yield seed, self.retrained(seed, "none")
 
     def retrained(self, seed: int, altered: str, sites: tuple[str, ...] = ("*",)) -> "Bench":
         """The same bench with a model trained again, from another seed, perhaps with altered attention."""
-        if self._is_own(seed, altered, sites):
+        return self.trained_with(_altered(seed, altered, sites))
+
+    def train_ahead(self, changes: Sequence[Mapping[str, Any]]) -> None:
+        """Train the models that `trained_with` will be asked for, several at a time."""
+        train_all([self._again(one) for one in changes if not self._is_own(one)], quiet=self.quiet)
+
+    def trained_with(self, changes: Mapping[str, Any]) -> "Bench":
+        """The same bench with a model that is trained as this one was, but for some options."""
+        if self._is_own(changes):
             return self
-        training, folder, corpus = self._again(seed, altered, sites)
+        training, folder, corpus = self._again(changes)
         subject = train(training, folder, corpus=corpus, quiet=self.quiet)
         return replace(self, subject=subject, training=training, encoded=[])
 
-    def _is_own(self, seed: int, altered: str, sites: tuple[str, ...]) -> bool:
+    def siblings(self, count: int) -> Iterator[tuple[int, "Bench"]]:
+        """So many benches with a model of the same training from another seed."""
+        if count == 0:
+            return
+        own = -1 if self.training is None else self.training.seed
+        seeds = [seed for seed in range(count + 1) if seed != own][:count]
+        self.train_ahead([_altered(seed, "none", ("*",)) for seed in seeds])
+        for seed in seeds:
+            yield seed, self.retrained(seed, "none")
+
+    def as_trained(self, config: Altering) -> Marks:
+        """How well every example is answered, with the attention that the model was trained with."""
+        rules = None if self.training is None else altered_as(self.training)
+        with attending(self.subject.model, override=rules, watch=None):
+            return self.marks(config)
+
+    def opponents(self, config: Any) -> Iterator[tuple[float, int, "Bench"]]:
+        """Models that were trained to answer like this one and to attend otherwise: λ, seed and bench of each."""
+        return opponents(self, config)
+
+    def beside(self, other: "Bench", sites: Sequence[str] = ("*",)) -> Beside:
+        """How far another bench's model is from this one, example by example."""
+        rules = None if other.training is None else altered_as(other.training)
+        return beside(self, other.subject, sites, rules)
+
+    def sureness(self) -> Float[ndarray, " example"]:
+        """How sure the model is of its answer to each example: its largest probability, mean over the answers."""
+        found = np.empty(len(self.examples))
+        for batch in self.batches():
+            largest = self.subject.predict(batch).amax(-1).cpu() * batch.answers  # [batch position]
+            found[batch.examples.numpy()] = (largest.sum(-1) / batch.answers.sum(-1).clamp_min(1)).numpy()
+        return found
+
+    def guided(self, config: Any) -> Iterator[tuple[str, float, int, "Bench"]]:
+        """Models whose attention was given from outside: source, λ of the source, seed and bench of each."""
+        return guided(self, config)
+
+    def _is_own(self, changes: Mapping[str, Any]) -> bool:
         """Whether the model at hand is the one that is wanted; no model is, if it is not known how it was trained."""
-        return self.training is not None and self.training == self._trained_as(seed, altered, sites)
+        return self.training is not None and self.training == self.training.model_copy(update=changes)
 
-    def _trained_as(self, seed: int, altered: str, sites: tuple[str, ...]) -> Training | None:
-        """How this bench's model would be trained from another seed, with attention altered at some sites or not."""
-        where = ("*",) if altered == "none" else sites
-        changed = {"seed": seed, "altered": altered, "altered_sites": where}
-        return self.training and self.training.model_copy(update=changed)
-
-    def _again(self, seed: int, altered: str, sites: tuple[str, ...]) -> tuple[Training, Path, Corpus]:
-        training = self._trained_as(seed, altered, sites)
-        if training is None or self.corpus is None or self.workshop is None:
+    def _again(self, changes: Mapping[str, Any]) -> tuple[Training, Path, Corpus]:
+        if self.training is None or self.corpus is None or self.workshop is None:
             raise BadConfig(
                 f"{self.subject.name} cannot be trained again: that needs a model that `whence train` made, its corpus"
                 " with the splits train and dev, and a folder for results; or leave retrain at 0"
             )
+        training = self.training.model_copy(update=changes)
         return training, self.workshop / training.called(self.corpus), self.corpus
+
+
+def _altered(seed: int, altered: str, sites: tuple[str, ...]) -> dict[str, Any]:
+    """The options of a training from another seed, with attention altered at some sites or not."""
+    return {"seed": seed, "altered": altered, "altered_sites": ("*",) if altered == "none" else sites}

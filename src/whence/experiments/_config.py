@@ -66,6 +66,25 @@ class Altering(Run):
     beams: int = Field(1, gt=0, description="translators: beams of the search when writing freely (1: greedy)")
 
 
+class Opposed(Altering):
+    """What it takes to train opponents of a model."""
+
+    strengths: tuple[float, ...] = Field((0.25, 1.0), min_length=1, description="λ, on the divergence of the attention")
+    seeds: int = Field(1, gt=0, description="adversaries for each λ, from other beginnings")
+    distance: Literal["hard", "tvd", "kl"] = Field(
+        "tvd",
+        description="of answers: negative log-likelihood of the base's choice, total variation, or KL(base ‖ own)",
+    )
+    divergence: Literal["jsd", "kl", "kl_from_base"] = Field(
+        "jsd", description="of attention: JSD, KL(own ‖ base), or KL(base ‖ own)"
+    )
+    averaged: Literal["rows", "cells", "sums"] = Field(
+        "rows", description="over real rows; over all cells, as paper 002; or sums, as Wiegreffe & Pinter"
+    )
+    start: Literal["scratch", "base"] = Field("scratch", description="from new weights, or from the base model's")
+    dropped: bool = Field(False, description="look at weights after dropout in training, as paper 002's code does")
+
+
 class Scoring(Run):
     """What experiments that score the words of a corpus are told alike: by which explainers."""
 

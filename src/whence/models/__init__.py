@@ -15,6 +15,7 @@ from whence.models.transformer import (
     TransformerForConditionalGeneration,
     TransformerForSequenceClassification,
 )
+from whence.models.weighted import WeightedConfig, WeightedForTokenClassification
 
 __all__ = [
     "AdditiveConfig",
@@ -34,4 +35,6 @@ __all__ = [
     "TransformerForConditionalGeneration",
     "TransformerForSequenceClassification",
     "TransformerForTokenClassification",
+    "WeightedConfig",
+    "WeightedForTokenClassification",
 ]

@@ -7,7 +7,17 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from whence.core.errors import BadConfig
 from whence.data.examples import Corpus
-from whence.models import additive, disan, hierarchical, pooled, pooled_series, recurrent, tagger, transformer
+from whence.models import (
+    additive,
+    disan,
+    hierarchical,
+    pooled,
+    pooled_series,
+    recurrent,
+    tagger,
+    transformer,
+    weighted,
+)
 from whence.models.training import Training
 from whence.models.vocabulary import sentence_ends
 
@@ -135,6 +145,17 @@ def _refuse_labels(training: Training, corpus: Corpus, task: str) -> None:
         )
 
 
+def _weighted(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
+    if task != "token-classification":
+        raise BadConfig(f"weighted answers with a tag for each word; {corpus.name} has none. For labels train additive")
+    return weighted.WeightedForTokenClassification(
+        weighted.WeightedConfig(
+            embedding_size=width, hidden_size=training.hidden_size, num_attention_heads=training.heads,
+            dropout=training.dropout, frozen_vectors=frozen(training), **_named(tokenizer, corpus),
+        )
+    )  # fmt: skip
+
+
 Build = Callable[[Training, Any, Corpus, str, int], PreTrainedModel]
 BUILD: dict[str, Build] = {
     "additive": _additive,
@@ -145,4 +166,5 @@ BUILD: dict[str, Build] = {
     "pooled": _pooled,
     "pooled_series": _pooled,
     "transformer": _transformer,
+    "weighted": _weighted,
 }

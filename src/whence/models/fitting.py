@@ -54,6 +54,18 @@ class Recipe:
     dropout_epochs: int = 0  # so many epochs with dropout, then none; 0: all with
 
 
+class Lesson:
+    """What a model is taught, batch by batch, and what it is chosen by: the right answers."""
+
+    def loss(self, subject: Subject, batch: Batch) -> Float[Tensor, ""]:
+        """What is to become small."""
+        return loss_of(subject, batch)
+
+    def score(self, subject: Subject, dev: Sequence[Example], batch_size: int, override: Rules | None) -> float:
+        """What the best epoch is chosen by."""
+        return score(subject, dev, batch_size, override)
+
+
 @dataclass
 class Progress:
     """Where a run stands; all of it is in the checkpoint."""
@@ -74,18 +86,20 @@ def fit(
     checkpoint: Path | None = None,
     override: Callable[[Generator], Rules] | None = None,
     each_epoch: Callable[[int, Subject], None] | None = None,
+    lesson: Lesson | None = None,
     quiet: bool = False,
 ) -> Progress:
     """Fit the subject's model in place, and leave it as it was in its best epoch on `dev`.
 
-    `override` makes a rule for the attention of a whole epoch, in training and on dev alike (*train+infer* of paper
-    003). With a `checkpoint` path, the run is written there after every epoch, and taken up from there. `each_epoch` is
-    called with the number of epochs done and the subject as it then is: with 0 before the first, and after every one. A
-    run that is taken up calls it for the epochs that it trains, so that none is missed, and one may come twice.
+    The `lesson` is to give the right answers, unless another one is given. `override` makes a rule for the attention of
+    a whole epoch, in training and on dev alike (*train+infer* of paper 003). With a `checkpoint` path, the run is
+    written there after every epoch, and taken up from there. `each_epoch` is called with the number of epochs done and
+    the subject as it then is: with 0 before the first, and after every one. A run that is taken up calls it for the
+    epochs that it trains, so that none is missed, and one may come twice.
     """
     if not train or not dev:
         raise BadData(f"fitting needs examples to learn from and to choose by; came {len(train)} and {len(dev)}")
-    model = subject.model
+    model, lesson = subject.model, lesson or Lesson()
     optimizer = OPTIMIZERS[recipe.optimizer](_groups(model, recipe), lr=recipe.learning_rate)
     progress, kept = Progress(), {name: tensor.clone() for name, tensor in model.state_dict().items()}
     if checkpoint is not None and checkpoint.exists():
@@ -98,8 +112,8 @@ def fit(
         if each_epoch is not None and progress.epoch == 0:
             each_epoch(0, subject)
         while progress.epoch < recipe.epochs and progress.waited < recipe.patience:
-            loss = _epoch(subject, batches, recipe, optimizer, progress.epoch, override)
-            reached = score(subject, dev, recipe.batch_size, _rule(override, recipe.seed, progress.epoch, "dev"))
+            loss = _epoch(subject, batches, recipe, optimizer, progress.epoch, override, lesson)
+            reached = lesson.score(subject, dev, recipe.batch_size, _rule(override, recipe.seed, progress.epoch, "dev"))
             progress.losses.append(loss)
             progress.scores.append(reached)
             progress.epoch += 1
@@ -124,6 +138,7 @@ def _epoch(
     optimizer: torch.optim.Optimizer,
     epoch: int,
     override: Callable[[Generator], Rules] | None,
+    lesson: Lesson,
 ) -> float:
     """One pass over the training texts; the mean loss."""
     torch.manual_seed(stream(recipe.seed, f"epoch {epoch}").initial_seed())  # dropout
@@ -133,7 +148,7 @@ def _epoch(
     with attending(subject.model, override=_rule(override, recipe.seed, epoch, "train"), watch=None):
         for done, number in enumerate(order):
             batch = batches[number]()
-            loss = loss_of(subject, batch)
+            loss = lesson.loss(subject, batch)
             optimizer.zero_grad()
             loss.backward()
             if recipe.clip:

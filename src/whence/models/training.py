@@ -14,12 +14,14 @@ from whence.data.columns import Columns
 from whence.data.examples import Corpus
 from whence.data.shelf import sha256
 from whence.models.fitting import Recipe
+from whence.models.guided import Guiding
 from whence.models.modes import Mode, options_of
-from whence.options import usually
+from whence.models.opposing import Opposing
+from whence.options import Unspoken, usually
 
 OF_ONE_RUN = ("seed", "altered", "altered_sites")  # trainings that differ in these alone are set beside one another
 LATER = ("mode", "positions", "norm", "loss", "head_size", "inner_size", "freeze", "dropout_epochs",
-         "keep_epochs")  # fmt: skip
+         "keep_epochs", "chosen_on", "opposing", "guiding")  # fmt: skip
 FINE_TUNED = "fine-tuned"
 POOLED = {"mode": "corrected", "hidden_size": 300, "layers": 6, "heads": 8, "dropout": 0.1, "freeze": True,
           "batch_size": 500, "epochs": 300, "patience": 20, "optimizer": "adam", "learning_rate": 1e-4,
@@ -34,6 +36,7 @@ PRESETS: dict[str, dict[str, Any]] = {
                   "epochs": 20, "clip": 1.0, "weight_decay": 0.0},
     "transformer": {"hidden_size": 256, "layers": 3, "dropout": 0.1, "batch_size": 64, "epochs": 20, "clip": 1.0,
                     "learning_rate": 5e-4, "schedule": "linear", "optimizer": "adamw", "weight_decay": 1e-4},
+    "weighted": {"batch_size": 64, "epochs": 20},
     "pooled": POOLED,
     "pooled_series": POOLED | {"batch_size": 25},
     FINE_TUNED: {"epochs": 3, "learning_rate": 5e-5, "schedule": "linear", "optimizer": "adamw", "weight_decay": 0.01,
@@ -106,8 +109,17 @@ class Training(BaseModel):
     schedule: Literal["constant", "linear"] = Field("constant", description="of the learning rate")
     clip: float = Field(0.0, ge=0, description="largest norm of a gradient (0: any)")
     keep_epochs: bool = Field(False, description="keep the model of every epoch too, in OUT/epochs/N (0: untrained)")
+    chosen_on: Literal["dev", "test"] = Field(
+        "dev", description="the split that the best epoch is chosen by (test: as some authors did, never do so)"
+    )
     altered: Literal["none", "uniform", "random"] = Field("none", description="attention during training (train+infer)")
     altered_sites: tuple[str, ...] = Field(("*",), min_length=1, description="where: names of sites, or patterns")
+    opposing: Unspoken[Opposing | None] = Field(
+        None, description="answer like another model, and attend otherwise (`whence run adversary` sets it)"
+    )
+    guiding: Unspoken[Guiding | None] = Field(
+        None, description="attend as another model does (`whence run guide` sets it)"
+    )
     seed: int = Field(0, ge=0, description="everything random follows from it")
 
     @model_validator(mode="before")
@@ -133,7 +145,9 @@ class Training(BaseModel):
         Options that came later are left out where nothing is said: models that were trained before stay known.
         """
         later = {name for name in LATER if getattr(self, name) == type(self).model_fields[name].default}
-        options = self.model_dump(mode="json", exclude={"data", "data_dir", "columns", "vectors", *later})
+        by_contents = dict.fromkeys(("data", "data_dir", "columns", "vectors", *later), True)
+        named = {name: {"base"} for name in ("opposing", "guiding") if name not in by_contents}
+        options = self.model_dump(mode="json", exclude={**by_contents, **named})
         return {**options, "corpus": corpus.checksum, "vectors": self.vectors and vectors_checksum(self.vectors)}
 
     def called(self, corpus: Corpus) -> str:

@@ -18,14 +18,16 @@ from torch import Generator
 from tqdm.auto import tqdm
 
 from whence.core.attending import Rule
-from whence.core.errors import BadData
+from whence.core.errors import BadConfig, BadData
 from whence.core.overrides import random, uniform
 from whence.core.seeds import stream
 from whence.data.catalogue import load as load_corpus
 from whence.data.examples import Corpus, Example
 from whence.models.beginnings import learnable, untrained
 from whence.models.epochs import EachEpoch, all_of, keeping
-from whence.models.fitting import fit
+from whence.models.fitting import Lesson, fit
+from whence.models.guided import Guided
+from whence.models.opposing import Opponent
 from whence.models.records import RECORD, refuse_other
 from whence.models.subject import Subject, load
 from whence.models.training import Training
@@ -51,7 +53,7 @@ def train(
     identity = training.identity(corpus)
     if (folder / RECORD).exists():
         refuse_other(folder, identity)
-        return load(folder)
+        return led(load(folder), training)
     with saving(folder):
         return _trained(training, folder, corpus, identity, each_epoch, quiet)
 
@@ -64,15 +66,15 @@ def _trained(
     each_epoch: EachEpoch | None,
     quiet: bool,
 ) -> Subject:
-    begun = time.perf_counter()
+    started_at = time.perf_counter()
     if not {"train", "dev"} <= set(corpus.splits):
         raise BadData(
             f"{corpus.name} has the splits {', '.join(corpus.splits)}; training needs train and dev. Give the table a"
             " column `split` that says train, dev or test in each row"
         )
     train = drawn(corpus["train"], training.limit)
-    dev = drawn(learnable(corpus, "dev"), training.limit and training.limit // 4)
-    subject = untrained(training, replace(corpus, splits={**corpus.splits, "train": tuple(train)}))
+    dev = drawn(learnable(corpus, training.chosen_on), training.limit and training.limit // 4)
+    subject, lesson = begun(training, replace(corpus, splits={**corpus.splits, "train": tuple(train)}))
     folder.mkdir(parents=True, exist_ok=True)
     started = folder / "training.started.json"
     if started.exists():
@@ -82,7 +84,7 @@ def _trained(
     progress = fit(
         subject, train, dev, training.recipe, checkpoint=folder / "checkpoint.pt", quiet=quiet,
         override=None if training.altered == "none" else partial(_alteration, training),
-        each_epoch=all_of(keeping(folder) if training.keep_epochs else None, each_epoch),
+        each_epoch=all_of(keeping(folder) if training.keep_epochs else None, each_epoch), lesson=lesson,
     )  # fmt: skip
     subject.model.save_pretrained(folder)
     subject.tokenizer.save_pretrained(folder)
@@ -90,10 +92,38 @@ def _trained(
     options = training.model_copy(update={"vectors": vectors}).model_dump(mode="json")
     record = {"identity": identity, "training": options, "dev": progress.scores,
               "losses": progress.losses, "best": progress.best,
-              "seconds": round(time.perf_counter() - begun, 2), "notes": list(corpus.notes)}  # fmt: skip
+              "seconds": round(time.perf_counter() - started_at, 2), "notes": list(corpus.notes)}  # fmt: skip
     write_json(folder / RECORD, record)
     for leftover in (started, folder / "checkpoint.pt", folder / "checkpoint.new"):
         leftover.unlink(missing_ok=True)
+    subject.name = str(folder)
+    return subject
+
+
+def begun(training: Training, corpus: Corpus) -> tuple[Subject, Lesson]:
+    """The model before its first epoch, and what it will be taught: right answers as a rule, with its attention given
+    from outside if it is guided; another model's answers if it opposes that.
+    """
+    if training.opposing is not None:
+        base, from_base = (known(training.opposing.base, training.opposing.fingerprint) for _ in range(2))
+        subject = from_base if training.opposing.start == "base" else untrained(training, corpus)
+        return subject, Opponent(base, training.opposing)
+    return led(untrained(training, corpus), training), Lesson()
+
+
+def led(subject: Subject, training: Training) -> Subject:
+    """The subject as it attends: as a guide tells it, if it was trained so."""
+    if training.guiding is None:
+        return subject
+    guide = known(training.guiding.base, training.guiding.fingerprint)
+    return Guided(subject, guide, training.guiding.source, training.seed)
+
+
+def known(folder: str, fingerprint: str) -> Subject:
+    """The model in a folder, if it is the one that is meant."""
+    subject = load(folder)
+    if subject.fingerprint != fingerprint:
+        raise BadConfig(f"{folder} holds another model than when it was named; run the experiment on it again")
     return subject
 
 

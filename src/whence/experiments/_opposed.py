@@ -1,0 +1,131 @@
+"""The table of `adversary` in numbers: how far models came from the base, and whether they hold together or break."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from whence.experiments._furthest import MOST, QUITE
+from whence.experiments._marks import measured, summed
+from whence.measures.bootstrap import Interval, interval, paired_bootstrap, resampled
+from whence.results.verdict import Effect
+
+FEW = 0.2  # of the texts
+STAYS = 0.1  # how far an answer may move and count as the same
+BREAK = 5.0  # points: a smaller gap between two models is no break
+WIDEST = 0.5  # of all that lies between the best and the worst: a gap that parts two groups
+NAMES = {"JSD": "jsd", "JSD matched": "jsd_matched", "KL": "kl_cells", "TVD": "tvd", "NLL": "nll"}
+
+
+def groups(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The rows by what a model is: base, λ of an adversary, seeds, uniform."""
+    found = {"base": table[table["who"] == "base"]}
+    adversaries = table[table["who"] == "adversary"]
+    for strength in sorted(adversaries["strength"].unique()):
+        found[f"{strength:g}"] = adversaries[adversaries["strength"] == strength]
+    found |= {"seeds": table[table["who"] == "seed"], "uniform": table[table["who"] == "uniform"]}
+    return {name: rows for name, rows in found.items() if len(rows)}
+
+
+def outcomes(table: pd.DataFrame) -> pd.DataFrame:
+    """One row for each model."""
+    rows = []
+    for (who, strength, seed), of_one in table.groupby(["who", "strength", "seed"], sort=False, dropna=False):
+        measure, counts = summed(of_one["score"], of_one["counts"])
+        means = {name: float(of_one[column].mean()) for name, column in NAMES.items()}
+        rows.append({"who": who, "λ": strength, "seed": seed, **means, "same answer": float(of_one["same"].mean()),
+                     measured(table["counts"]): float(measure(counts.sum(0)))})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def numbers(table: pd.DataFrame) -> dict[str, Interval]:
+    """`JSD at 0.2` and the like, with intervals over examples and seeds."""
+    found = {}
+    for name, rows in groups(table).items():
+        rows = rows.sort_values(["seed", "example"])
+        n_seed = rows["seed"].nunique()
+        for quantity, column in NAMES.items():
+            values = rows[column].to_numpy(float).reshape(n_seed, -1)
+            found[f"{quantity} at {name}"] = paired_bootstrap(values)
+        measure, counts = summed(rows["score"], rows["counts"])
+        by_seed = counts.reshape(n_seed, -1, counts.shape[-1])
+        mean = float(measure(by_seed.sum(1)).mean())
+        found[f"score at {name}"] = interval(mean, resampled(measure, by_seed)[:, 0])
+    return found
+
+
+def other_ways(rows: pd.DataFrame) -> Any:
+    """Texts that are attended quite otherwise while their answer stays: [seed example]."""
+    rows = rows.sort_values(["seed", "example"])
+    there = (rows["jsd_matched"] > QUITE) & (rows["tvd"] <= STAYS) & (rows["same"] == 1.0)
+    return there.to_numpy(float).reshape(rows["seed"].nunique(), -1)
+
+
+def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+    """The share of texts that another model attends quite otherwise and answers alike: of the λ with most of them
+    first, then of the other λ, of other seeds and of equal weights.
+    """
+    adversaries = [name for name in groups(table) if name not in ("base", "seeds", "uniform")]
+    found = []
+    for name, rows in groups(table).items():
+        if name == "base":
+            continue
+        share = other_ways(rows)
+        level = 1 - 0.05 / max(len(adversaries), 1)
+        one = paired_bootstrap(share, level=level, seed=seed)
+        said = {"seeds": "the same training from other seeds", "uniform": "a model trained with equal weights"}
+        who = said.get(name, f"an adversary with λ = {name}")
+        found.append(Effect(f"texts that {who} attends quite otherwise and answers alike", one.mean, one.low, one.high,
+                            "of the texts", MOST, share.shape[1], share.shape[0]))  # fmt: skip
+    by_adversary = sorted((e for e in found if "adversary" in e.name), key=lambda effect: -effect.value)
+    return by_adversary + [effect for effect in found if "adversary" not in effect.name]
+
+
+def decided(found: list[Effect]) -> tuple[Any, str]:
+    """No if one adversary does most texts quite otherwise; yes if every one does few."""
+    best, yardstick = found[0], [effect for effect in found if "other seeds" in effect.name]
+    if best.too_few:
+        return "undecided", best.too_few
+    does = f"attends {_per_cent(best)} of the texts quite otherwise and answers them alike"
+    beside = f" (the same training from other seeds: {_per_cent(yardstick[0])})" if yardstick else ""
+    which = best.name.removeprefix("texts that ").partition(" attends")[0]
+    if best.low > MOST:
+        return "no", f"The attention is not the only one that leads to these answers: {which} {does}{beside}."
+    if best.high < FEW:
+        return "yes", f"No model was found that attends otherwise and answers alike: at most, {which} {does}{beside}."
+    return "undecided", f"Some texts can be answered alike with another attention: {which} {does}{beside}."
+
+
+def _per_cent(effect: Effect) -> str:
+    return f"{100 * effect.value:.0f} % ({100 * effect.low:.0f} to {100 * effect.high:.0f})"
+
+
+def basins(table: pd.DataFrame) -> str:
+    """What becomes of adversaries as λ grows, in a sentence: do they hold, fade, break at a point, or fall into either
+    of two groups whatever λ is (paper 002's "safe point")?
+
+    Models are two groups where the widest gap between the scores of two of them, in order, is more than half of all
+    that lies between the best and the worst. There is a point if every λ below it has models of the better group alone,
+    and every one above it of the worse.
+    """
+    models = outcomes(table)
+    models = models[models["who"] == "adversary"]
+    unit = measured(table["counts"])
+    scores = np.sort(models[unit].to_numpy(float))
+    if len(scores) < 4:
+        return ""
+    gaps = np.diff(scores)
+    spread, place = scores[-1] - scores[0], int(gaps.argmax())
+    if gaps[place] < BREAK or gaps[place] <= WIDEST * spread:
+        return f"As λ grows, {unit} goes from {scores[-1]:.1f} to {scores[0]:.1f} without a break."
+    worse = models[unit] <= scores[place]
+    better = f"{scores[place + 1]:.1f} or more"
+    parted = f"The adversaries are of two groups, with {better} and {scores[place]:.1f} or less {unit}"
+    last_good, first_bad = models.loc[~worse, "λ"].max(), models.loc[worse, "λ"].min()
+    if last_good < first_bad:
+        return f"{parted}, parted by a point between λ = {last_good:g} and {first_bad:g}."
+    return (
+        f"{parted}, and λ does not part them: the first of the worse has λ = {first_bad:g}, the last of the better"
+        f" {last_good:g}. Which of the two a model falls into depends on its beginning: there is no safe point, but two"
+        " basins."
+    )

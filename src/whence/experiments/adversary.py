@@ -1,0 +1,144 @@
+"""Can a model learn to give the same answers and to attend quite otherwise?
+
+Wiegreffe & Pinter 2019, §4; paper 002, §4.2. A second model of the same kind is trained on
+
+    distance(ŷ, ŷ_base) − λ · divergence(α, α_base)
+
+for several λ, each from several seeds. Unlike what `instance_adversary` finds, it is a whole model, whose attention is
+computed from the text. For every example the table has how far the attention is from the base model's (JSD in nats, 0
+to ln 2 = 0.69, mean over sites, heads and rows) and how far the answer is (TVD = ½ Σ |p − q|). Beside the adversaries
+stand models that differ for other reasons: the same training from other seeds (the yardstick), and one that attends to
+all words equally.
+
+An attention is *quite different* above a JSD of 0.2 (see `instance_adversary`); an answer *stays* where it is the same
+class and moves by no more than 0.1. Heads have no names, so a model that has the same heads in another order is no
+adversary, though it differs head by head: what is judged is the JSD with the heads in the order that comes nearest.
+
+Differs from the papers: distance is total variation and divergence JSD unless asked otherwise, both means (see
+`whence.models.opposing`; `--averaged` has the authors' ways); of the epochs the one with the least loss on dev is kept
+(Wiegreffe & Pinter: on train; paper 002: the best F1 on test). Wiegreffe & Pinter's code halves |p − q| of one sigmoid,
+which is half the total variation of two classes; and multiplies the loss by the class weights of the batch.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from whence.core.errors import BadConfig
+from whence.experiments._config import Opposed
+from whence.experiments._opposed import basins, decided, effects, numbers, outcomes
+from whence.figures.rivals import rivals
+from whence.measures.bootstrap import Interval
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+    from whence.experiments._marks import Marks
+
+CAPTION = (
+    "How far the attention of other models is from this one's, and how far their answers. Bottom right: another"
+    " attention, the same answers. The line joins the adversaries by λ."
+)
+NEEDS_ANSWERS = True  # it is marked how well the others do
+LABELS = {"JSD": "JSD of the attention and the base's (nats)", "TVD": "TVD of the answers",
+          "KL": "KL of the attention, mean over cells (nats)", "NLL": "NLL of the right answers"}  # fmt: skip
+
+
+class Config(Opposed):
+    """Train models that answer like this one and attend otherwise."""
+
+    yardstick: int = Field(
+        0, ge=0, description="so many models of the same training from other seeds, to compare with (0: none)"
+    )
+    uniform: bool = Field(False, description="beside them a model trained with equal weights")
+
+
+COLUMNS = Columns(
+    what="one row per example and model",
+    example=Column(int, "number of the example in its split"),
+    label=Column(str, "the right answer, where it is one class"),
+    who=Column(
+        str, "base, adversary, seed (the same training from another one) or uniform (trained with equal weights)"
+    ),
+    strength=Column(float, "λ of an adversary"),
+    seed=Column(int, "seed of the model's training; of an adversary its number"),
+    jsd=Column(float, "JSD of its attention and the base's in nats: mean over sites, heads and real rows"),
+    jsd_matched=Column(float, "the same with its heads in the order that comes nearest to the base's"),
+    kl=Column(float, "KL(its ‖ the base's) in nats, the same mean"),
+    kl_cells=Column(float, "KL divided by the number of keys: the mean over cells, as paper 002 has it"),
+    tvd=Column(float, "how far its answer is from the base's: ½ Σ |p − q|, mean over the answers"),
+    same=Column(float, "share of the answers that are the base's class"),
+    nll=Column(float, "negative log-likelihood of the right answers, mean"),
+    base=Column(float, "share of right answers of the base model"),
+    score=Column(float, "share of right answers"),
+    base_counts=Column(str, "what the base's measure is summed from, where it is no mean"),
+    counts=Column(str, "what the measure is summed from, where it is no mean"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: every example under every model."""
+    if bench.subject.task.name == "seq2seq":
+        raise BadConfig(f"adversary is for models that answer with classes, and {bench.subject.name} writes texts")
+    base = bench.marks(config)
+    rows = _rows(config, bench, base, bench, "base", np.nan, -1)
+    for strength, seed, opponent in bench.opponents(config):
+        rows += _rows(config, bench, base, opponent, "adversary", strength, seed)
+    for seed, other in bench.siblings(config.yardstick):
+        rows += _rows(config, bench, base, other, "seed", np.nan, seed)
+    if config.uniform and bench.training is not None:
+        other = bench.retrained(bench.training.seed, "uniform", config.sites)
+        rows += _rows(config, bench, base, other, "uniform", np.nan, bench.training.seed)
+    return COLUMNS.table(rows)
+
+
+def _rows(
+    config: Opposed, bench: "Bench", base: "Marks", other: "Bench", who: str, strength: float, seed: int
+) -> list[dict[str, Any]]:
+    """Every example under one model."""
+    apart, marks = vars(bench.beside(other, config.sites)), other.as_trained(config)
+    columns: dict[str, Any] = {
+        "example": bench.chosen, "label": bench.all_labels(), **apart, "base": base.scores, "score": marks.scores,
+        "base_counts": base.written(), "counts": marks.written(),
+    }  # fmt: skip
+    same = {"who": who, "strength": strength, "seed": seed}
+    return [{**dict(zip(columns, row, strict=True)), **same} for row in zip(*columns.values(), strict=True)]
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Each model in one row: how far it is from the base, and how well it does."""
+    return outcomes(table)
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: `JSD at 0.2`, `TVD at 0.2`, `NLL at 0.2`, `KL at 0.2` (mean over cells),
+    `score at 0.2`, where 0.2 is λ; the same of `base`, `seeds` and `uniform`.
+    """
+    return numbers(table)
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """Answers by attention, a dot for each model: TVD by JSD (Wiegreffe & Pinter Fig. 5), NLL by KL (002 Fig. 1)."""
+    return rivals(outcomes(table), {"JSD": "TVD", "KL": "NLL"}, LABELS)
+
+
+def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+    """Whether the attention is the only one: no if a model was found that attends quite otherwise to most texts and
+    answers them alike, yes if every one does so for few.
+    """
+    found = effects(table, seed)
+    answer, sentence = decided(found)
+    return Verdict(
+        5, answer, sentence, tuple(found),
+        done="Models of the same kind were trained to answer like this one and to attend otherwise, for every λ and"
+        " seed; all were set beside it, text by text. The intervals hold for all λ together. " + basins(table),
+        means="Where a whole model attends quite otherwise and gives the same answers, the weights that this model"
+        " shows are one way of several in which models of its kind can come to these answers.",
+        does_not_mean="The other model is another model: that it attends otherwise does not show that this one could,"
+        " or that its own attention does not matter to it (question 1) or misleads (question 3). Where no such model"
+        " was found, another λ or a longer training might find one.",
+    )  # fmt: skip

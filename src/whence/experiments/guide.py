@@ -1,0 +1,112 @@
+"""Does the attention help another model that must use it?
+
+Wiegreffe & Pinter 2019, §3.4; paper 002, §4.3 and §6. The attention that a model gives to each text is imposed on
+another model while it is trained and while it is tested. If it says which words matter, it will help; equal or random
+weights, or the same in random order, are what it has to be better than. The other model is the same one with its other
+parts free to learn (*same*; paper 002), or one that reads each word by itself (*words*): of a tagger a feed-forward
+layer (`weighted`; paper 002 §6), of an additive model its form without an encoder (Wiegreffe & Pinter's MLP).
+
+Sources: `base`, this model's attention; `adversary`, of models trained to attend otherwise (see `adversary`), for each
+λ; `uniform`, `random` (drawn once for each text), `permuted` (this model's in an order drawn once for each text); and
+`none`, where nothing is imposed and the model makes its own.
+
+Differs from paper 002, whose code never handed the stored attention to the probe: its Table 2 (.90, .90, .89) is three
+times the source `none` here, told apart by chance alone.
+"""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from whence.core.errors import BadConfig
+from whence.experiments._config import Opposed
+from whence.experiments._guiding import decided, effects, numbers, reached
+from whence.figures.intervals import intervals
+from whence.measures.bootstrap import Interval
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+
+CAPTION = "What a model gains by this attention over one that is given other weights instead."
+NEEDS_ANSWERS = True
+
+
+class Config(Opposed):
+    """Impose this model's attention on another one, trained and tested so."""
+
+    sources: tuple[Literal["base", "uniform", "random", "permuted", "none"], ...] = Field(
+        ("base", "uniform", "random", "permuted", "none"), min_length=1, description="whose weights are imposed"
+    )
+    strengths: tuple[float, ...] = Field((), description="λ of adversaries whose attention is imposed too")
+    into: Literal["same", "words"] = Field(
+        "same", description="on the same model, its other parts free; or on one that reads each word by itself"
+    )
+
+    def against(self) -> Opposed:
+        """How the adversaries are trained: one of each λ."""
+        return Opposed(**{**{name: getattr(self, name) for name in Opposed.model_fields}, "seeds": 1})
+
+
+COLUMNS = Columns(
+    what="one row per example, source and seed",
+    example=Column(int, "number of the example in its split"),
+    label=Column(str, "the right answer, where it is one class"),
+    source=Column(str, "base, adversary, uniform, random, permuted or none (not imposed)"),
+    strength=Column(float, "λ of the adversary whose attention is imposed"),
+    into=Column(str, "same: the same model with its other parts free; words: one that reads each word by itself"),
+    seed=Column(int, "which of the guided models, counted from 0"),
+    base=Column(float, "share of right answers of the model whose attention it is"),
+    score=Column(float, "share of right answers of the guided model"),
+    base_counts=Column(str, "what the first measure is summed from, where it is no mean"),
+    counts=Column(str, "what the second measure is summed from, where it is no mean"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: every example under every guided model."""
+    if bench.subject.task.name == "seq2seq":
+        raise BadConfig(f"guide is for models that answer with classes, and {bench.subject.name} writes texts")
+    base, rows = bench.marks(config), []
+    for source, strength, seed, other in bench.guided(config):
+        marks = other.marks(config)
+        columns: dict[str, Any] = {
+            "example": bench.chosen, "label": bench.all_labels(), "base": base.scores, "score": marks.scores,
+            "base_counts": base.written(), "counts": marks.written(),
+        }  # fmt: skip
+        same = {"source": source, "strength": strength, "into": config.into, "seed": seed}
+        rows += [{**dict(zip(columns, row, strict=True)), **same} for row in zip(*columns.values(), strict=True)]
+    return COLUMNS.table(rows)
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """How well models do under each source."""
+    return reached(table)
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: `score under base`, `score under adversary 0.2` and so on."""
+    return numbers(table)
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """What each other source loses beside this model's attention, with intervals."""
+    return intervals(effects(table))
+
+
+def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+    """Whether the attention says something that another model can use: decided by equal weights."""
+    found = effects(table, seed)
+    answer, sentence = decided(found, table)
+    return Verdict(
+        1, answer, sentence, tuple(found),
+        done="The attention that this model gives to each text was imposed on other models, in training and in testing,"
+        " and other weights in its place.",
+        means="Where this attention serves another model better than equal weights, it carries something about the task"
+        " that is not the model's alone.",
+        does_not_mean="An attention that helps need not be the only one (question 5) and need not be why this model"
+        " decides as it does (question 3).",
+    )  # fmt: skip

@@ -1,0 +1,135 @@
+"""How much does the attention depend on the seed of the training?
+
+Wiegreffe & Pinter 2019, §3.3. The same model is trained from several seeds, and every one is set beside the model at
+hand, text by text: how far its attention is (JSD in nats, 0 to ln 2 = 0.69, mean over sites, heads and rows) and how
+far its answer (TVD = ½ Σ |p − q|). Of an attention that another seed would have made quite otherwise it makes no sense
+to ask what it explains; and what an adversary does (`adversary`) counts for as much as it goes beyond this.
+
+Heads have no names: where a site has several, those of another seed are put in the order that comes nearest to this
+model's, on a sample of the texts (Kuhn 1955, by `scipy.optimize.linear_sum_assignment`).
+
+Differs from the paper: it has eight other seeds and takes the median over them; here all stand in the table, and the
+interval is over texts and seeds.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from whence.experiments._config import Altering
+from whence.experiments._furthest import MOST, QUITE
+from whence.figures.violins import violins
+from whence.measures.bootstrap import Interval, paired_bootstrap
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+
+CAPTION = "How far the attention of the same training from other seeds is from this model's, by how sure this one is."
+NEEDS_ANSWERS = True
+FEW = 0.2  # of the texts
+
+
+class Config(Altering):
+    """Train the same model from other seeds, and set them beside this one."""
+
+    others: int = Field(5, gt=0, description="models of the same training from other seeds")
+
+
+COLUMNS = Columns(
+    what="one row per example and seed",
+    example=Column(int, "number of the example in its split"),
+    label=Column(str, "the right answer, where it is one class"),
+    seed=Column(int, "seed of the other model's training"),
+    max_probability=Column(float, "how sure this model is of its answer, mean over the answers"),
+    jsd=Column(
+        float, "JSD of the two models' attention in nats: mean over sites, heads (in the nearest order) and rows"
+    ),
+    tvd=Column(float, "how far the answers are apart: ½ Σ |p − q|, mean over the answers"),
+    same=Column(float, "share of the answers that are the same class"),
+    base=Column(float, "share of right answers of this model"),
+    score=Column(float, "share of right answers of the other"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: every example under every other seed."""
+    base, rows = bench.marks(config).scores, []
+    sure = bench.sureness()
+    for seed, other in bench.siblings(config.others):
+        apart = bench.beside(other, config.sites)
+        columns: dict[str, Any] = {
+            "example": bench.chosen, "label": bench.all_labels(), "max_probability": sure, "jsd": apart.jsd_matched,
+            "tvd": apart.tvd, "same": apart.same, "base": base, "score": other.marks(config).scores,
+        }  # fmt: skip
+        lines = zip(*columns.values(), strict=True)
+        rows += [{**dict(zip(columns, line, strict=True)), "seed": seed} for line in lines]
+    return COLUMNS.table(rows)
+
+
+def _by_seed(table: pd.DataFrame, column: str) -> Any:
+    """[seed example]."""
+    rows = table.sort_values(["seed", "example"])
+    return rows[column].to_numpy(float).reshape(rows["seed"].nunique(), -1)
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Each seed in one row."""
+    means = table.groupby("seed")[["jsd", "tvd", "same", "score"]].mean().reset_index()
+    return means.rename(columns={"jsd": "JSD", "tvd": "TVD", "same": "same answer", "score": "right"})
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: `JSD`, `TVD` and `same answer`, means over seeds and texts; `quite
+    different`, the share of texts.
+    """
+    found = {name: paired_bootstrap(_by_seed(table, column))
+             for name, column in (("JSD", "jsd"), ("TVD", "tvd"), ("same answer", "same"))}  # fmt: skip
+    return {**found, "quite different": paired_bootstrap((_by_seed(table, "jsd") > QUITE).astype(float))}
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """Violins of JSD by how sure the model is, the seeds together."""
+    return violins(table, x="max_probability", y="jsd", colour="label", upto=float(np.log(2)),
+                   x_label="probability of the model's answer",
+                   y_label="JSD of the attention from another seed (nats)")  # fmt: skip
+
+
+def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+    """Whether it makes sense to ask what the attention explains: not if another seed attends most texts otherwise."""
+    found = paired_bootstrap((_by_seed(table, "jsd") > QUITE).astype(float), seed=seed)
+    n, seeds = table["example"].nunique(), table["seed"].nunique()
+    effect = Effect("texts that another seed attends quite otherwise (JSD above 0.2)", found.mean, found.low,
+                    found.high, "of the texts", MOST, n, seeds)  # fmt: skip
+    beside = [paired_bootstrap(_by_seed(table, column), seed=seed) for column in ("jsd", "tvd")]
+    others = [Effect(f"mean {name} between seeds", one.mean, one.low, one.high, unit, 0.0, n, seeds)
+              for name, one, unit in zip(("JSD", "TVD"), beside, ("nats", "of the answer"), strict=True)]  # fmt: skip
+    answer, sentence = decided(effect, others[1])
+    return Verdict(
+        2, answer, sentence, (effect, *others),
+        done=f"The same model was trained from {seeds} other seeds, and each was set beside this one, text by text. The"
+        " intervals are over texts and seeds.",
+        means="Where the seed decides which words are attended to, the attention says as much about the seed as about"
+        " the text.",
+        does_not_mean="Models that attend alike may all attend to what does not decide (question 3). And one model's"
+        " attention may well explain that model, though another model's is different.",
+    )  # fmt: skip
+
+
+def decided(effect: Effect, answers: Effect) -> tuple[Any, str]:
+    """No if another seed attends most texts quite otherwise; yes if few."""
+    if effect.too_few:
+        return "undecided", effect.too_few
+    share = f"{100 * effect.value:.0f} % of the texts ({100 * effect.low:.0f} to {100 * effect.high:.0f})"
+    said = (
+        f"the same training from another seed attends {share} quite otherwise; its answers move by {answers.value:.2f}"
+    )
+    if effect.low > MOST:
+        return "no", f"The attention is largely a matter of the seed: {said}."
+    if effect.high < FEW:
+        return "yes", f"The attention does not depend much on the seed: {said}."
+    return "undecided", f"The attention depends on the seed in part: {said}."

@@ -1,0 +1,43 @@
+"""Models beside a base: how far their attention is from its own, and how far they are otherwise (W&P 2019 Fig. 5)."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from whence.figures.style import INK, PALETTE, QUIET, house, panels
+from whence.figures.violins import refuse_missing
+
+LOOKS = {"adversary": ("o", PALETTE[0], "adversaries"), "seed": ("^", PALETTE[1], "other seeds"),
+         "uniform": ("s", PALETTE[2], "equal weights"), "base": ("*", INK, "the model itself")}  # fmt: skip
+
+
+def rivals(models: pd.DataFrame, pairs: dict[str, str], labels: dict[str, str]) -> Figure:
+    """For each pair of columns, x and y, a panel with a dot for every model; a line joins the means by `λ`.
+
+    `models` has a row for each, with columns `who` (adversary, seed, uniform or base) and `λ`.
+    """
+    refuse_missing(models, ["who", "λ", *pairs, *pairs.values()])
+    with house():
+        figure, axes = panels([2.7] * len(pairs))
+        for place, (x, y) in zip(axes, pairs.items(), strict=True):
+            _joined(place, models[models["who"] == "adversary"], x, y)
+            for who, (marker, colour, name) in LOOKS.items():
+                rows = models[models["who"] == who]
+                if len(rows):
+                    place.plot(rows[x], rows[y], marker, color=colour, markersize=9 if who == "base" else 6,
+                               markeredgecolor="white", markeredgewidth=0.6, label=name)  # fmt: skip
+            place.set(xlabel=labels.get(x, x), ylabel=labels.get(y, y))
+            place.margins(0.08)
+        axes[0].legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, fontsize=9)
+    return figure
+
+
+def _joined(axes: Axes, adversaries: pd.DataFrame, x: str, y: str) -> None:
+    """The means over the seeds of each λ, joined in the order of λ; the first and the last are named."""
+    means = adversaries.groupby("λ")[[x, y]].mean().sort_index()
+    axes.plot(means[x], means[y], color=PALETTE[0], linewidth=1.2, linestyle=":")
+    named = means.iloc[np.unique([0, len(means) - 1])] if len(means) else means
+    for strength, row in named.iterrows():
+        axes.annotate(f"λ = {strength:g}", (row[x], row[y]), xytext=(6, 6), textcoords="offset points", fontsize=8.5,
+                      color=QUIET)  # fmt: skip

@@ -1,0 +1,84 @@
+"""`weighted`: a tagger that reads each word by itself and knows of its neighbours only by the weights it is given.
+
+    h_j = ReLU(W x_j + b) · c_i = [Σ_j α¹_ij h_j ; … ; Σ_j αᴴ_ij h_j] · y_i = softmax(V c_i + d)
+
+The stricter probe that paper 002 proposes in §6: no positions, no residual path, no attention of its own. The site
+`attention` has equal weights unless others are imposed (`whence run guide --into words`).
+
+Differs from the paper, which says "a feed forward layer" and no more: it is one layer, with a head for each head of the
+attention that guides it.
+"""
+
+from typing import Any, no_type_check
+
+import torch.nn.functional as F
+from huggingface_hub.dataclasses import strict
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModelForTokenClassification, PreTrainedConfig
+from transformers.modeling_outputs import TokenClassifierOutput
+
+from whence.core.site import AttentionSite
+from whence.models.encoders import PlainModel
+
+
+@no_type_check  # `strict` checks a config's values, in the tests as elsewhere
+@strict
+class WeightedConfig(PreTrainedConfig):
+    """`num_attention_heads` is how many weightings of the words there are."""
+
+    model_type = "whence-weighted"
+
+    vocab_size: int = 10_000
+    embedding_size: int = 300
+    hidden_size: int = 128
+    num_attention_heads: int = 4
+    dropout: float = 0.0
+    frozen_vectors: bool = False
+    pad_token_id: int | None = 0
+    bos_token_id: int | None = 1
+    eos_token_id: int | None = 2
+
+
+class WeightedForTokenClassification(PlainModel):
+    """One class for each token, from the words that weights bring to it. Its site is `attention`."""
+
+    config_class = WeightedConfig
+    config: WeightedConfig
+    base_model_prefix = "weighted"
+
+    def __init__(self, config: WeightedConfig) -> None:
+        super().__init__(config)
+        self.embeddings = nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
+        self.embeddings.weight.requires_grad_(not config.frozen_vectors)
+        self.project = nn.Linear(config.embedding_size, config.hidden_size)
+        self.attention = AttentionSite("self")
+        self.dropout = nn.Dropout(config.dropout)
+        self.classifier = nn.Linear(config.num_attention_heads * config.hidden_size, config.num_labels or 2)
+        self.post_init()
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch token"] | None = None,
+        attention_mask: Int[Tensor, "batch token"] | None = None,
+        inputs_embeds: Float[Tensor, "batch token width"] | None = None,
+        labels: Int[Tensor, "batch token"] | None = None,
+        **kwargs: Any,
+    ) -> TokenClassifierOutput:
+        """`attention_mask` is 1 for tokens and 0 for padding; `labels` are -100 where nothing is to be learned."""
+        x = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
+        hidden = F.relu(self.project(self.dropout(x)))  # [batch token hidden]
+        length, heads = x.shape[1], self.config.num_attention_heads
+        mask = (x.new_ones(x.shape[:2]) if attention_mask is None else attention_mask).bool()[:, None, None, :]
+        scores = x.new_zeros(len(x), heads, length, length)
+        values = hidden[:, None].expand(-1, heads, -1, -1)
+        context = (
+            (self.attention(scores, mask, values) @ values).transpose(1, 2).flatten(2)
+        )  # [batch token head*hidden]
+        logits = self.classifier(self.dropout(context))
+        loss = None if labels is None else F.cross_entropy(logits.flatten(0, 1), labels.flatten())
+        return TokenClassifierOutput(loss=loss, logits=logits)  # type: ignore[arg-type]
+
+
+AutoConfig.register("whence-weighted", WeightedConfig)
+AutoModelForTokenClassification.register(WeightedConfig, WeightedForTokenClassification)

@@ -1,0 +1,99 @@
+"""Attention as a guide: the table, what is made of it, and a known answer."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tokenizing import reader
+from whence.core.errors import BadConfig
+from whence.data.embedded import reviews, stories
+from whence.data.examples import Example
+from whence.experiments import guide
+from whence.experiments._bench import Bench
+from whence.experiments._guiding import effects, numbers
+from whence.experiments._running import perform
+from whence.models.marking import scores
+from whence.models.training import Training
+from whence.models.workshop import train
+from whence.results.store import Store
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return reviews.load(sizes={"train": 150, "dev": 40, "test": 40})
+
+
+@pytest.fixture(scope="module")
+def folder(corpus, tmp_path_factory):
+    training = Training(data="reviews", embedding_size=16, hidden_size=8, epochs=2, learning_rate=1e-2)
+    folder = tmp_path_factory.mktemp("guide")
+    train(training, folder / "base", corpus=corpus, quiet=True)
+    return folder
+
+
+def test_every_source_guides_a_model_of_its_own(corpus, folder):
+    config = guide.Config(model=str(folder / "base"), data="reviews", strengths=(0.5,), seeds=2, into="words")
+    table = perform("guide", config, Store(folder), corpus=corpus, quiet=True).table
+    by_source = table.groupby("source")["seed"].nunique()
+    assert dict(by_source) == dict.fromkeys(["adversary", "base", "none", "permuted", "random", "uniform"], 2)
+    assert set(table.loc[table["source"] == "adversary", "strength"]) == {0.5}
+    models = [path.name for path in (folder / "models").iterdir()]
+    assert len(models) == 13  # twelve that are guided, and the adversary
+    assert guide.figure(table).axes
+    assert len(guide.summary(table)) == 6
+    again = perform("guide", config, Store(folder), corpus=corpus, quiet=True).table
+    pd.testing.assert_frame_equal(table, again)
+
+
+def test_a_guided_model_is_marked_with_the_attention_imposed(corpus, folder, tmp_path):
+    config = guide.Config(model=str(folder / "base"), data="reviews", sources=("base", "uniform"))
+    table = perform("guide", config, Store(tmp_path), corpus=corpus, quiet=True).table
+    (trained,) = [p for p in (tmp_path / "models").iterdir() if _source(p) == "base"]
+    from whence.models.records import recorded
+
+    subject = train(recorded(trained), trained, corpus=corpus, quiet=True)
+    batch = subject.encode(corpus["test"])
+    right = scores(subject.predict(batch), batch.answers, batch.gold).numpy()
+    rows = table[table["source"] == "base"].sort_values("example")
+    np.testing.assert_array_equal(rows["score"], right)
+
+
+def _source(folder) -> str:
+    import json
+
+    return json.loads((folder / "training.json").read_text())["training"]["guiding"]["source"]
+
+
+def table(**shares: float) -> pd.DataFrame:
+    rows = [{"example": n, "label": "x", "source": source, "strength": np.nan, "into": "same", "seed": seed,
+             "base": 1.0, "score": float(n < 100 * share), "base_counts": None, "counts": None}
+            for source, share in shares.items() for seed in (0, 1) for n in range(100)]  # fmt: skip
+    return guide.COLUMNS.table(rows)
+
+
+def test_the_verdict_is_decided_by_equal_weights():
+    helps = guide.verdict(table(base=0.9, random=0.9, uniform=0.5))
+    assert helps.answer == "yes"
+    assert helps.effects[0].value == pytest.approx(40.0)
+    assert guide.verdict(table(base=0.9, uniform=0.9)).answer == "no"
+    assert guide.verdict(table(base=0.9)).answer == "undecided"
+    assert numbers(table(base=0.9))["score under base"].mean == pytest.approx(90.0)
+    assert [effect.name.partition(" weights")[0] for effect in effects(table(base=1.0, random=0.5, uniform=0.5))] == [
+        "equal", "random",
+    ]  # fmt: skip
+
+
+def test_a_model_without_a_pooling_attention_cannot_guide_single_words():
+    there = Bench(reader("bert"), [Example("good", "LABEL_0")], [0], quiet=True, name="guide")
+    with pytest.raises(BadConfig, match="--into same"):
+        guide.run(guide.Config(model="m", data="d", into="words", sources=("base",)), there)
+
+
+def test_the_attention_of_a_model_that_found_the_deciding_fact_helps_one_that_cannot_find_it(tmp_path):
+    corpus = stories.load(sizes={"train": 600, "dev": 100, "test": 200})
+    training = Training(data="stories", attention="dot", embedding_size=32, hidden_size=32, epochs=12, patience=12,
+                        learning_rate=5e-3)  # fmt: skip
+    train(training, tmp_path / "base", corpus=corpus, quiet=True)
+    config = guide.Config(model=str(tmp_path / "base"), data="stories", sources=("base", "uniform"), into="words")
+    verdict = guide.verdict(perform("guide", config, Store(tmp_path), corpus=corpus, quiet=True).table)
+    assert verdict.answer == "yes", verdict.sentence
