@@ -191,6 +191,10 @@ REFERENCE = [
     for norm in ("pre", "post")
 ] + [
     ours("transformer-tagger", TransformerForTokenClassification, TransformerConfig, **OURS),
+    ours("transformer-tagger-torchnlp", TransformerForTokenClassification, TransformerConfig, form="torchnlp",
+         embedding_size=12, **OURS),
+    ours("transformer-unmasked", TransformerForTokenClassification, TransformerConfig, masks_padding=False, norm="post",
+         **OURS),
 ]  # fmt: skip
 
 ADOPTED = REQUIRED + UNLISTED
