@@ -87,12 +87,9 @@ def test_a_model_that_is_not_there_names_those_there_are(monkeypatch):
         untrained(Training(model="aditive", **TINY), corpus("reviews"))
 
 
-def test_vectors_that_are_not_there_and_vectors_of_a_transformer(tmp_path):
+def test_vectors_that_are_not_there_are_said(tmp_path):
     with pytest.raises(BadData, match="there is no file"):
         Training(vectors=tmp_path / "glove.txt").identity(corpus("reviews"))
-    (tmp_path / "v.txt").write_text("the 1 2 3\n")
-    with pytest.raises(BadConfig, match="leave vectors out"):
-        untrained(Training(model="transformer", vectors=tmp_path / "v.txt"), corpus("reviews"))
 
 
 def test_a_limit_draws_the_same_examples_for_every_seed():

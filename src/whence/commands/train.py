@@ -31,7 +31,7 @@ def command(arguments: list[str]) -> int:
     options = parsed(Options, "train", [*positional, *rest], about)
     quieten()
     from whence.data.catalogue import load
-    from whence.models.marking import accuracy, agreement
+    from whence.models.marking import accuracy, agreement, score, tells_chunks
 
     corpus = load(options.training.data, data_dir=options.training.data_dir, columns=options.training.columns)
     for note in corpus.notes:
@@ -48,6 +48,10 @@ def command(arguments: list[str]) -> int:
         share = accuracy(subject, corpus[split], override=override)
         outcome["accuracy"] = round(share, 4)
         reached = f"{100 * share:.1f} % right"
+    if tells_chunks(subject):
+        f1 = score(subject, corpus[split], override=override)
+        outcome["f1"] = round(f1, 4)
+        reached = f"F1 {100 * f1:.1f} of chunks, {reached}"
     if options.output.json:
         print(json.dumps(outcome, ensure_ascii=False))
     else:

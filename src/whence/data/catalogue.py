@@ -12,6 +12,7 @@ from whence.data import (
     ag_news,
     babi,
     cnn,
+    conll2000,
     imdb,
     multi30k,
     multinli,
@@ -34,7 +35,8 @@ from whence.data.shelf import Shelf, absent, home
 from whence.data.tables import read_table
 
 EMBEDDED = (reviews, stories, entailment, numerals, clauses, narratives)
-NATIVE = (sst, imdb, ag_news, yelp, yelp_sentences, snli, multinli, cnn, babi, multi30k, news_commentary, ud_ewt, send)
+NATIVE = (sst, imdb, ag_news, yelp, yelp_sentences, snli, multinli, cnn, babi, multi30k, news_commentary, ud_ewt,
+          conll2000, send)  # fmt: skip
 CORPORA: dict[str, Entry] = {corpus.ENTRY.name: corpus.ENTRY for corpus in (*EMBEDDED, *NATIVE)}
 
 

@@ -27,17 +27,16 @@ from whence.experiments._config import Altering
 from whence.experiments._erasing import Erase, Erasing, attended_words
 from whence.experiments._following import Followed, followed, sentence_weights
 from whence.experiments._forest import Forest, Measuring
+from whence.experiments._marking import Alteration, chunked, translated
 from whence.experiments._marks import Marks
 from whence.experiments._places import Place
 from whence.experiments._rivals import guided, opponents
 from whence.experiments._scoring import Occurrences, before_training, explained, occurrences, traced_heads
 from whence.explainers._finding import found
 from whence.explainers._options import written_options
-from whence.measures.bleu import COUNTS, bleu_counts, sentence_bleu
 from whence.models.batch import Batch
 from whence.models.epochs import kept_epochs
-from whence.models.generating import translate
-from whence.models.marking import agreement, scores
+from whence.models.marking import agreement, scores, tells_chunks
 from whence.models.stepwise import encoded_once, step_probabilities
 from whence.models.subject import Subject, load, probabilities
 from whence.models.targets import Measure, Target, predicted
@@ -144,8 +143,11 @@ class Bench:
         specials = config.specials if specials is None else specials
         if self.subject.task.valued and make is None:
             return Marks(agreement(self.subject, self.examples, self.batch_size))
+        altering = Alteration(make, place, specials, draws)
         if self.subject.task.name == "seq2seq" and config.decoding == "free":
-            return self._translated(config, make, place, specials, draws)
+            return translated(self, altering, config.beams)
+        if tells_chunks(self.subject):
+            return chunked(self, altering)
         return Marks(self.scores(make, place, specials, draws))
 
     def scores(
@@ -164,27 +166,6 @@ class Bench:
                 found = [scores(self.subject.predict(batch), batch.answers, batch.gold) for _ in range(draws)]
             right[batch.examples.numpy()] = torch.stack(found).float().mean(0).numpy()
         return right
-
-    def _translated(
-        self,
-        config: Altering,
-        make: Callable[[Generator], Override] | None,
-        place: Place | None,
-        specials: bool,
-        draws: int,
-    ) -> Marks:
-        """The counts of BLEU of every example's translation, summed over the draws."""
-        counts = np.zeros((len(self.examples), COUNTS))
-        override = None if make is None else make(self.stream(f"{self.name} {place}"))
-        for batch in self.batches():
-            numbers = batch.examples.numpy()
-            wanted = [str(self.examples[number].target) for number in numbers]
-            rules = place.rules(override, self.subject, batch, specials, config.beams) if place and override else None
-            with attending(self.subject.model, override=rules, watch=None):
-                for _ in range(draws):
-                    written = translate(self.subject, batch, beams=config.beams)
-                    counts[numbers] += bleu_counts(written, wanted, lowercase=self.subject.lowercase)
-        return Marks(sentence_bleu(counts / draws) / 100, counts)
 
     def erasing(self, batch: Batch, erase: Erase = "attention", sites: Sequence[str] = ("*",)) -> Erasing:
         """The batch with inputs that can be taken away."""

@@ -1,41 +1,66 @@
-"""How well examples were answered: right answers, or of texts that were written freely the counts of BLEU."""
+"""How well examples were answered: right answers, or counts that F1 (of chunks) or BLEU (of texts) is summed from."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from whence.measures.bleu import bleu
+from whence.measures import bleu, chunks
 from whence.measures.bootstrap import Measure
 from whence.results.verdict import Effect
 
 
+class Counted(NamedTuple):
+    """What is reckoned from counts that were summed over a corpus, in points."""
+
+    name: str
+    measure: Measure
+
+
+MARK = "share of right answers; of chunks their F1 / 100, of a text written freely its BLEU / 100"
+SUMMED_FROM = (
+    "what F1 is summed from: chunks that are right, that were said, that are true; or BLEU: runs of 1 to 4 words that"
+    " match, that there are, two lengths"
+)
+COUNTED = {bleu.COUNTS: Counted("BLEU", bleu.bleu), chunks.COUNTS: Counted("F1", chunks.chunk_f1)}  # by their number
+
+
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """How well each example was answered, from 0 to 1; of translations also the counts that BLEU is summed from."""
+    """How well each example was answered, from 0 to 1; of translations and chunks also what BLEU and F1 are summed
+    from.
+    """
 
     scores: Float[ndarray, " example"]
     counts: Float[ndarray, "example count"] | None = None
 
     def written(self) -> list[str | None]:
-        """The counts as a table holds them: ten numbers in a text."""
+        """The counts as a table holds them: the numbers in a text."""
         if self.counts is None:
             return [None] * len(self.scores)
         return [" ".join(f"{count:g}" for count in row) for row in self.counts]
 
 
 def measured(counts: "pd.Series[str]") -> str:
-    """What the marks of a table are: accuracy, or BLEU where there are counts of it."""
-    return "accuracy" if counts.isna().all() else "BLEU"
+    """What the marks of a table are: accuracy, or BLEU or F1 where there are counts of it."""
+    return _counted(counts).name
 
 
 def summed(scores: "pd.Series[float]", counts: "pd.Series[str]") -> tuple[Measure, Float[ndarray, "row count"]]:
     """The measure of a corpus in points, and for each row of a table what it is summed from."""
-    if measured(counts) == "BLEU":
-        return bleu, np.array([text.split() for text in counts], float)
-    return per_cent, np.stack([scores.to_numpy(float), np.ones(len(scores))], -1)
+    measure = _counted(counts).measure
+    if measure is per_cent:
+        return measure, np.stack([scores.to_numpy(float), np.ones(len(scores))], -1)
+    return measure, np.array([text.split() for text in counts], float)
+
+
+def _counted(counts: "pd.Series[str]") -> Counted:
+    """Known by how many counts there are; where there are none, right answers are counted."""
+    there = counts.dropna()
+    return Counted("accuracy", per_cent) if there.empty else COUNTED[len(there.iloc[0].split())]
 
 
 def undecidable(effect: Effect, labels: "pd.Series[str]", points: float) -> str:

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from whence.core.errors import BadConfig
 from whence.experiments._config import Altering
-from whence.experiments._marks import Marks, loses, measured, summed, undecidable
+from whence.experiments._marks import MARK, SUMMED_FROM, Marks, loses, measured, summed, undecidable
 from whence.experiments._places import Grain, alteration, at_a_time, places
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import Measure, paired_bootstrap_of
@@ -54,11 +54,9 @@ COLUMNS = Columns(
     variant=Column(str, "uniform, random or permuted"),
     when=Column(str, "infer: in the trained model; train+infer: in a model trained so"),
     seed=Column(int, "seed of the training, -1 for a model that came trained"),
-    base=Column(
-        float, "share of right answers with the model's own attention; of a text written freely its BLEU / 100"
-    ),
+    base=Column(float, f"with the model's own attention: {MARK}"),
     altered=Column(float, "the same with altered attention, mean over the draws"),
-    base_counts=Column(str, "what BLEU is summed from: runs of 1 to 4 words that match, that there are, two lengths"),
+    base_counts=Column(str, SUMMED_FROM),
     altered_counts=Column(str, "the same with altered attention, summed over the draws"),
 )
 
@@ -100,7 +98,7 @@ def _rows(
 
 
 def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
-    """For every alteration what is lost of the accuracy or the BLEU, in points, with a paired bootstrap interval.
+    """For every alteration what is lost of accuracy, F1 or BLEU, in points, with a paired bootstrap interval.
 
     Where attention is altered at several places, the intervals of an alteration hold together for all of them
     (Bonferroni), so that the largest may be picked out.
@@ -128,7 +126,7 @@ def table_counts(rows: pd.DataFrame) -> tuple[Measure, np.ndarray, np.ndarray]:
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy in per cent, or BLEU, with and without attention: one row per alteration."""
+    """Accuracy in per cent, or F1 or BLEU, with and without attention: one row per alteration."""
     rows = []
     for (when, variant, place), of_one in table.groupby(["when", "variant", "place"], sort=False):
         measure, *both = table_counts(of_one)

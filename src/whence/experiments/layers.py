@@ -18,7 +18,7 @@ from pydantic import Field
 
 import whence
 from whence.experiments._config import Altering
-from whence.experiments._marks import Marks, loses, measured, summed, undecidable
+from whence.experiments._marks import MARK, SUMMED_FROM, Marks, loses, measured, summed, undecidable
 from whence.experiments._places import Place, matching
 from whence.figures.curves import curves
 from whence.measures.bootstrap import paired_bootstrap_of
@@ -54,8 +54,8 @@ COLUMNS = Columns(
     direction=Column(str, "bottom-up or top-down"),
     depth=Column(int, "number of layers that are shuffled"),
     layer=Column(str, "the layer that was shuffled last; empty at depth 0"),
-    score=Column(float, "share of right answers, mean over the draws; of a text written freely its BLEU / 100"),
-    counts=Column(str, "what BLEU is summed from: runs of 1 to 4 words that match, that there are, two lengths"),
+    score=Column(float, f"{MARK}; mean over the draws"),
+    counts=Column(str, SUMMED_FROM),
 )
 
 
@@ -134,12 +134,13 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """Accuracy or BLEU by depth, from the bottom up and from the top down, a panel for each group (003 Fig. 4)."""
+    """Accuracy, F1 or BLEU by depth, from the bottom up and from the top down, a panel for each group (003 Fig. 4)."""
     lost = losses(table)
     base = float(lost.loc[lost["depth"] == 0, "left"].iloc[0])
     left = lost.assign(low=base - lost["high"], high=base - lost["low"])
     dotted = dict.fromkeys(left["group"], base)
-    scale = "BLEU" if measured(table["counts"]) == "BLEU" else "right answers (%)"
+    unit = measured(table["counts"])
+    scale = "right answers (%)" if unit == "accuracy" else unit
     return curves(left, "depth", "left", "direction", "group", "low", "high", dotted,
                   "layers whose attention is shuffled", scale)  # fmt: skip
 

@@ -1,9 +1,9 @@
 """How good is the model at its task?
 
-No test of attention means much on a model that does not know its task. The score is the accuracy in per cent; of
-translations the BLEU; of series the mean over narratives of their concordance (paper 000, Table 1). Over several seeds
-it shows how far two trainings of the same model differ, which is what any other difference has to be measured by
-(Wiegreffe & Pinter 2019, §3.2).
+No test of attention means much on a model that does not know its task. The score is the accuracy in per cent; of chunks
+their F1 (paper 002, Table 1), of translations the BLEU; of series the mean over narratives of their concordance (paper
+000, Table 1). Over several seeds it shows how far two trainings of the same model differ, which is what any other
+difference has to be measured by (Wiegreffe & Pinter 2019, §3.2).
 """
 
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from whence.experiments._config import Altering
-from whence.experiments._marks import measured, summed
+from whence.experiments._marks import MARK, SUMMED_FROM, measured, summed
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import Interval, interval, resampled
 from whence.results.columns import Column, Columns
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 CAPTION = "The score of each run, with its 95 % interval over the examples."
 NEEDS_ANSWERS, NEEDS_CLASSES = True, False
-SMALLEST = {"accuracy": 2.0, "BLEU": 2.0, "concordance": 0.1}  # above chance
-UNITS = {"accuracy": "points of accuracy", "BLEU": "points of BLEU", "concordance": "of concordance"}
-DIGITS = {"accuracy": 1, "BLEU": 1, "concordance": 3}
+SMALLEST = {"accuracy": 2.0, "F1": 2.0, "BLEU": 2.0, "concordance": 0.1}  # above chance
+UNITS = {"concordance": "of concordance", **{name: f"points of {name}" for name in ("accuracy", "F1", "BLEU")}}
+DIGITS = {"accuracy": 1, "F1": 1, "BLEU": 1, "concordance": 3}
 
 
 class Config(Altering):
-    """Mark the model's answers: accuracy, BLEU or concordance, also of the same model from other seeds."""
+    """Mark the model's answers: accuracy, F1, BLEU or concordance, also of the same model from other seeds."""
 
     retrain: int = Field(0, ge=0, description="train again from so many seeds, and mark each (0: the model as it is)")
 
@@ -41,9 +41,9 @@ COLUMNS = Columns(
     example=Column(int, "number of the example in its split"),
     label=Column(str, "the right answer, where it is one class"),
     seed=Column(int, "seed of the training, -1 for a model that came trained"),
-    measure=Column(str, "accuracy, BLEU or concordance"),
-    score=Column(float, "share of right answers; of a text written freely its BLEU / 100; of a series its concordance"),
-    counts=Column(str, "what BLEU is summed from"),
+    measure=Column(str, "accuracy, F1, BLEU or concordance"),
+    score=Column(float, f"{MARK}; of a series its concordance"),
+    counts=Column(str, SUMMED_FROM),
 )
 
 

@@ -15,6 +15,7 @@ from whence.data.files import there
 from whence.data.vectors import read_vectors
 from whence.models.building import BUILD, frozen
 from whence.models.loading import load_model, load_tokenizer
+from whence.models.modes import MODELS
 from whence.models.subject import Subject
 from whence.models.tasks import TASKS
 from whence.models.training import Training
@@ -24,8 +25,7 @@ from whence.models.vocabulary import piece_tokenizer, word_tokenizer
 def untrained(training: Training, corpus: Corpus) -> Subject:
     """The model before its first epoch: a reference model, or a saved one with a new head for the corpus's labels."""
     examples, task = learnable(corpus, "train"), task_of(corpus)
-    if training.mode is not None and training.model not in ("pooled", "pooled_series"):
-        raise BadConfig(f"a mode is a reading of paper 000's model, pooled; {training.model} has none. Leave mode out")
+    refuse_mode(training, task)
     with torch.random.fork_rng():
         torch.manual_seed(stream(training.seed, "beginning").initial_seed())
         if training.model not in BUILD:
@@ -39,6 +39,16 @@ def untrained(training: Training, corpus: Corpus) -> Subject:
         table: Any = model.get_input_embeddings()
         begin_with(table.weight, tokenizer.get_vocab(), vectors, stream(training.seed, "vectors"))
     return Subject(model, tokenizer, task, training.model)
+
+
+def refuse_mode(training: Training, task: str) -> None:
+    """Refuse a mode of a model, or of a task, that no paper is about."""
+    if training.mode is not None and training.model not in MODELS:
+        raise BadConfig(f"a mode is a reading of a paper's model: pooled (paper 000), or transformer as a tagger (paper "
+                        f"002); {training.model} has none. Leave mode out")  # fmt: skip
+    if training.mode is not None and training.model == "transformer" and task != "token-classification":
+        raise BadConfig("the modes of transformer are readings of paper 002's tagger; this corpus has no tags of words."
+                        " Leave mode out")  # fmt: skip
 
 
 def _saved(training: Training, task: str, corpus: Corpus) -> Subject:

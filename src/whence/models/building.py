@@ -92,7 +92,8 @@ def _pooled(training: Training, tokenizer: Any, corpus: Corpus, task: str, width
 
 def frozen(training: Training) -> bool:
     """Whether the word vectors were given and stay as they are."""
-    return training.model in ("pooled", "pooled_series") and training.freeze and training.vectors is not None
+    reads = training.model in ("pooled", "pooled_series", "transformer")
+    return reads and training.freeze and training.vectors is not None
 
 
 def _recurrent(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
@@ -106,23 +107,34 @@ def _recurrent(training: Training, tokenizer: Any, corpus: Corpus, task: str, wi
 
 
 def _transformer(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
-    shape: dict[str, Any] = {
-        "hidden_size": training.hidden_size, "intermediate_size": 2 * training.hidden_size, "dropout": training.dropout,
-        "num_hidden_layers": training.layers, "num_decoder_layers": training.layers,
-        "num_attention_heads": training.heads,
-    }  # fmt: skip
-    if training.vectors is not None:
-        raise BadConfig(
-            "the transformer's word vectors are as wide as its layers and begin at random; leave vectors out"
-        )
     if task == "series":
         _refuse_targets(training, corpus, task)
+    shape = _layers(training) | ({"embedding_size": width} if training.vectors else {})
     if task == "seq2seq":
+        if training.vectors is not None:
+            raise BadConfig(
+                "as a translator, the transformer's word vectors are as wide as its layers and begin at random; leave"
+                " vectors out"
+            )
         config = transformer.TransformerConfig(**shape, **_translating(tokenizer, corpus))
         return transformer.TransformerForConditionalGeneration(config)
     tags = task == "token-classification"
     kind = tagger.TransformerForTokenClassification if tags else transformer.TransformerForSequenceClassification
     return kind(transformer.TransformerConfig(**shape, **_named(tokenizer, corpus)))
+
+
+def _layers(training: Training) -> dict[str, Any]:
+    """The layers of a transformer; those of torchnlp begin as torch makes them."""
+    if training.norm == "query":
+        raise BadConfig("the transformer's layer norm comes before each sub-layer or after it; norm query is pooled's")
+    width = training.hidden_size
+    torchnlp = {"form": "torchnlp", "initializer_range": (3 * width) ** -0.5}
+    return {
+        "hidden_size": width, "intermediate_size": training.feed_forward_size or 2 * width, "norm": training.norm,
+        "dropout": training.dropout, "num_hidden_layers": training.layers, "num_decoder_layers": training.layers,
+        "num_attention_heads": training.heads, "masks_padding": training.masks_padding,
+        "frozen_vectors": frozen(training), **(torchnlp if training.form == "torchnlp" else {}),
+    }  # fmt: skip
 
 
 def _translating(tokenizer: Any, corpus: Corpus) -> dict[str, Any]:

@@ -34,6 +34,7 @@ OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "amsgrad": partial(torch.optim.Adam, amsgrad=True),
     "adamw": torch.optim.AdamW,
     "adam": torch.optim.Adam,
+    "adam98": partial(torch.optim.Adam, betas=(0.9, 0.98)),  # as Vaswani et al. 2017
     "adadelta": partial(torch.optim.Adadelta, rho=0.95, eps=1e-8),  # as in TensorFlow
 }
 
@@ -48,10 +49,11 @@ class Recipe:
     weight_decay: float = 1e-5  # none on the attention's own parameters
     patience: int = 3  # epochs without a better score on dev before stopping
     seed: int = 0
-    optimizer: Literal["amsgrad", "adamw", "adam", "adadelta"] = "amsgrad"
-    schedule: Literal["constant", "linear"] = "constant"  # linear: up over the first tenth of the steps, then down to 0
+    optimizer: Literal["amsgrad", "adamw", "adam", "adam98", "adadelta"] = "amsgrad"
+    schedule: Literal["constant", "linear", "noam"] = "constant"  # linear: up in a tenth of the steps, then down to 0
     clip: float = 0.0  # largest norm of a gradient; 0: any
     dropout_epochs: int = 0  # so many epochs with dropout, then none; 0: all with
+    warm_up: int = 500  # steps in which noam's rate goes up
 
 
 class Lesson:
@@ -153,7 +155,7 @@ def _epoch(
             loss.backward()
             if recipe.clip:
                 nn.utils.clip_grad_norm_(subject.model.parameters(), recipe.clip)
-            rate = recipe.learning_rate * _rate(recipe, (epoch + (done + 1) / len(order)) / recipe.epochs)
+            rate = recipe.learning_rate * _rate(recipe, epoch + (done + 1) / len(order), len(order))
             for group in optimizer.param_groups:
                 group["lr"] = rate
             optimizer.step()
@@ -174,10 +176,17 @@ def loss_of(subject: Subject, batch: Batch) -> Float[Tensor, ""]:
     return F.cross_entropy(subject.logits(batch).flatten(0, 1), gold.flatten(), ignore_index=-1)
 
 
-def _rate(recipe: Recipe, done: float) -> float:
-    """The learning rate's share of its largest value, when this share of all steps is done."""
+def _rate(recipe: Recipe, epochs: float, steps: int) -> float:
+    """The learning rate's share of its largest value, when so many epochs, of so many steps each, are done.
+
+    `noam` (Vaswani et al. 2017, Eq. 3) goes up to the step `warm_up`, and then down with the root of the steps.
+    """
     if recipe.schedule == "constant":
         return 1.0
+    if recipe.schedule == "noam":
+        share = epochs * steps / recipe.warm_up
+        return min(share, share**-0.5)
+    done = epochs / recipe.epochs
     return min(done / WARMING, (1.0 - done) / (1.0 - WARMING))
 
 

@@ -21,6 +21,8 @@ class; `sst:fine` takes the label 0 to 4 at the root of each published tree, whi
 
 from typing import Any, Literal
 
+from whence.models import chunker
+
 Mode = Literal["paper", "author-code", "corrected"]
 OF_CLASSES = (
     "loss",
@@ -33,7 +35,12 @@ MODES: dict[str, dict[str, Any]] = {
 }
 
 
+MODELS = ("pooled", "pooled_series", chunker.MODEL)  # which have modes
+
+
 def options_of(mode: str, model: str) -> dict[str, Any]:
-    """What a mode says of a model: the classifier, or its form for series (`pooled_series`)."""
+    """What a mode says of a model: the classifier, its form for series (`pooled_series`), or paper 002's chunker."""
+    if model == chunker.MODEL:
+        return chunker.MODES.get(mode, {})
     options = MODES.get(mode, {})
     return {name: value for name, value in options.items() if model != "pooled_series" or name not in OF_CLASSES}

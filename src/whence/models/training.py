@@ -13,6 +13,7 @@ from whence.core.errors import BadData
 from whence.data.columns import Columns
 from whence.data.examples import Corpus
 from whence.data.shelf import sha256
+from whence.models.chunker import OPTIONS as OF_CHUNKER
 from whence.models.fitting import Recipe
 from whence.models.guided import Guiding
 from whence.models.modes import Mode, options_of
@@ -20,7 +21,7 @@ from whence.models.opposing import Opposing
 from whence.options import Unspoken, usually
 
 OF_ONE_RUN = ("seed", "altered", "altered_sites")  # trainings that differ in these alone are set beside one another
-LATER = ("mode", "positions", "norm", "loss", "head_size", "inner_size", "freeze", "dropout_epochs",
+LATER = (*OF_CHUNKER, "mode", "positions", "norm", "loss", "head_size", "inner_size", "freeze", "dropout_epochs",
          "keep_epochs", "chosen_on", "opposing", "guiding")  # fmt: skip
 FINE_TUNED = "fine-tuned"
 POOLED = {"mode": "corrected", "hidden_size": 300, "layers": 6, "heads": 8, "dropout": 0.1, "freeze": True,
@@ -48,8 +49,8 @@ REFERENCE = tuple(model for model in PRESETS if model != FINE_TUNED)  # what can
 class Training(BaseModel):
     """What to train, on what, and how. Defaults are those of the model: for `additive` and `conditional` Jain &
     Wallace's (2019); for `pooled` and `pooled_series` those of paper 000, in one of three modes; for `disan` those of
-    its authors' code (their 400,000 steps are 46 epochs of SNLI); for a saved model, which is fine-tuned, those usual
-    for BERT.
+    its authors' code (their 400,000 steps are 46 epochs of SNLI); for `transformer` as a tagger, given a mode, those of
+    paper 002; for a saved model, which is fine-tuned, those usual for BERT.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -60,7 +61,8 @@ class Training(BaseModel):
     mode: Annotated[Mode | None, usually("corrected, of pooled and pooled_series", "paper|author-code|corrected")] = (
         Field(
             None,
-            description="whose options hold where nothing is said: the paper's, its authors' code's, or corrected ones",
+            description="whose options hold where nothing is said: the paper's, its authors' code's, or corrected ones"
+            " (pooled; transformer as a tagger)",
         )
     )
     data: str = Field("reviews", description="corpus with splits train and dev: a name or a table with a split column")
@@ -85,14 +87,21 @@ class Training(BaseModel):
     heads: int = Field(4, gt=0, description="heads of a layer (transformer, pooled)")
     head_size: int = Field(64, gt=0, description="width of a head (pooled)")
     inner_size: int = Field(64, gt=0, description="width inside the feed-forward layers (pooled)")
+    feed_forward_size: Annotated[int | None, usually("twice hidden_size", "INT")] = Field(
+        None, gt=0, description="width inside the feed-forward layers (transformer)"
+    )
+    form: Literal["vaswani", "torchnlp"] = Field(
+        "vaswani", description="layers as Vaswani et al. have them, or as torchnlp, whose paper 002 used (transformer)"
+    )
+    masks_padding: bool = Field(True, description="let nobody attend to padding (transformer)")
     positions: Literal["none", "sinusoidal"] = Field("none", description="what is added to the words' vectors (pooled)")
     norm: Literal["post", "pre", "query"] = Field(
-        "pre", description="layer norm after each sub-layer, before it, or before it on the queries alone (pooled)"
+        "pre", description="layer norm after each sub-layer, before it, or before it on the queries alone (pooled; transformer: the first two)"
     )
     loss: Literal["cross_entropy", "binary"] = Field(
         "cross_entropy", description="of one class, or of a yes or no for each, summed (pooled)"
     )
-    freeze: bool = Field(False, description="leave the given word vectors as they are (pooled)")
+    freeze: bool = Field(False, description="leave the given word vectors as they are (pooled, transformer)")
     dropout: float = Field(0.0, ge=0, lt=1, description="share of the units that are left out in training")
     dropout_epochs: int = Field(0, ge=0, description="so many epochs with dropout, then none (0: all with)")
     min_count: int = Field(1, gt=0, description="words seen less often are unknown")
@@ -103,10 +112,13 @@ class Training(BaseModel):
     batch_size: int = Field(32, gt=0, description="texts at a time")
     learning_rate: float = Field(1e-3, gt=0, description="of the optimizer")
     weight_decay: float = Field(1e-5, ge=0, description="on all but the attention's own parameters")
-    optimizer: Literal["amsgrad", "adamw", "adam", "adadelta"] = Field(
-        "amsgrad", description="Adam, in one of three forms, or Adadelta"
+    optimizer: Literal["amsgrad", "adamw", "adam", "adam98", "adadelta"] = Field(
+        "amsgrad", description="Adam, in one of four forms (adam98: β₂ = .98), or Adadelta"
     )
-    schedule: Literal["constant", "linear"] = Field("constant", description="of the learning rate")
+    schedule: Literal["constant", "linear", "noam"] = Field(
+        "constant", description="of the learning rate (noam: up, then down with the root of the steps)"
+    )
+    warm_up: int = Field(500, gt=0, description="steps in which the learning rate goes up (noam)")
     clip: float = Field(0.0, ge=0, description="largest norm of a gradient (0: any)")
     keep_epochs: bool = Field(False, description="keep the model of every epoch too, in OUT/epochs/N (0: untrained)")
     chosen_on: Literal["dev", "test"] = Field(
@@ -136,7 +148,7 @@ class Training(BaseModel):
         """The part that is about fitting."""
         return Recipe(
             self.epochs, self.batch_size, self.learning_rate, self.weight_decay, self.patience, self.seed,
-            self.optimizer, self.schedule, self.clip, self.dropout_epochs,
+            self.optimizer, self.schedule, self.clip, self.dropout_epochs, self.warm_up,
         )  # fmt: skip
 
     def identity(self, corpus: Corpus) -> dict[str, Any]:

@@ -2,16 +2,15 @@
 
     A = softmax(Q Kᵀ / √d) · z = A V, in several heads (Eq. 1)
 
-Layer norm before or after each sub-layer; positions none, sinusoidal (§3.5) or learned.
+Layer norm before or after each sub-layer; positions none, sinusoidal (§3.5) or learned. The parts are in `layers.py`, the
+stacks in `stacks.py`; here is what answers. `tagger.py` is the form for tags.
 """
 
 import copy
-import math
-from typing import Any, Literal, no_type_check
+from typing import Any
 
 import torch
 import torch.nn.functional as F
-from huggingface_hub.dataclasses import strict
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers import (
@@ -19,214 +18,18 @@ from transformers import (
     AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
     GenerationMixin,
-    PreTrainedConfig,
     PreTrainedModel,
 )
-from transformers.modeling_layers import GradientCheckpointingLayer
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput, SequenceClassifierOutput
 
-from whence.core.site import AttentionSite, Kind
+from whence.models.layers import Hidden, MultiHeadAttention, Sublayer, feed_forward, sinusoids
+from whence.models.stacks import Decoder, Embeddings, Encoder, Layer, Stack, TransformerConfig, tokens
 
-Hidden = Float[Tensor, "batch token width"]
-
-
-@no_type_check  # `strict` checks a config's values, in the tests as elsewhere
-@strict
-class TransformerConfig(PreTrainedConfig):
-    """One config for both forms; `num_decoder_layers` is used by the encoder–decoder only. `pool` says what the
-    classifier reads: the first token, or the mean over tokens.
-    """
-
-    model_type = "whence-transformer"
-
-    vocab_size: int = 10_000
-    hidden_size: int = 128
-    num_hidden_layers: int = 2
-    num_decoder_layers: int = 2
-    num_attention_heads: int = 4
-    intermediate_size: int = 256
-    positions: Literal["none", "sinusoidal", "learned"] = "sinusoidal"
-    norm: Literal["pre", "post"] = "pre"
-    pool: Literal["first", "mean"] = "first"
-    dropout: float = 0.1
-    max_position_embeddings: int = 512
-    initializer_range: float = 0.02
-    pad_token_id: int | None = 0
-    bos_token_id: int | None = 1
-    eos_token_id: int | None = 2
-    decoder_start_token_id: int | None = 1
-    use_cache: bool = False
-    tie_word_embeddings: bool = True
-
-
-class Embeddings(nn.Module):
-    """Word vectors times √width, plus positions (§3.4, §3.5)."""
-
-    def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.words = nn.Embedding(config.vocab_size, config.hidden_size, padding_idx=config.pad_token_id)
-        self.learned = None
-        if config.positions == "learned":
-            self.learned = nn.Embedding(config.max_position_embeddings, config.hidden_size)
-        self.positions, self.limit = config.positions, config.max_position_embeddings
-        self.dropout = nn.Dropout(config.dropout)
-
-    def forward(self, input_ids: Tensor | None, inputs_embeds: Tensor | None = None) -> Hidden:
-        x = self.words(input_ids) if inputs_embeds is None else inputs_embeds
-        x = x * math.sqrt(x.shape[-1])
-        if self.learned is not None:
-            if x.shape[1] > self.limit:
-                raise ValueError(
-                    f"a text of {x.shape[1]} tokens is longer than the {self.limit} positions this model has learned;"
-                    " cut it, or train with a larger max_position_embeddings"
-                )
-            x = x + self.learned(torch.arange(x.shape[1], device=x.device))
-        elif self.positions == "sinusoidal":
-            x = x + sinusoids(x.shape[1], x.shape[2]).to(x)
-        return self.dropout(x)
-
-
-def sinusoids(length: int, width: int) -> Float[Tensor, "token width"]:
-    """PE(pos, 2i) = sin(pos / 10000^(2i/width)), PE(pos, 2i+1) = cos of the same (§3.5)."""
-    rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))
-    angles = torch.arange(length)[:, None] * rates  # [token width/2]
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :width]
-
-
-class MultiHeadAttention(nn.Module):
-    """Several heads of softmax(Q Kᵀ / √d) V, side by side (Eq. 1, §3.2.2); without `head_size` they share the width."""
-
-    def __init__(
-        self, width: int, heads: int, kind: Kind, dropout: float, head_size: int | None = None, bias: bool = True
-    ) -> None:
-        super().__init__()
-        if head_size is None and width % heads:
-            raise ValueError(f"hidden_size {width} must be a multiple of num_attention_heads {heads}")
-        inner, self.heads = heads * (head_size or width // heads), heads
-        self.queries, self.keys, self.values = (nn.Linear(width, inner, bias=bias) for _ in range(3))
-        self.attention_site = AttentionSite(kind)
-        self.output = nn.Linear(inner, width, bias=bias)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, hidden: Hidden, source: Tensor, mask: Bool[Tensor, "batch 1 #query key"]) -> Hidden:
-        queries = self._split(self.queries(hidden))  # [batch head query d]
-        keys, values = self._split(self.keys(source)), self._split(self.values(source))  # [batch head key d]
-        scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])  # [batch head query key]
-        weights = self.dropout(self.attention_site(scores, mask, values))
-        context = (weights @ values).transpose(1, 2).flatten(2)  # [batch query head*d]
-        return self.output(context)
-
-    def _split(self, x: Tensor) -> Float[Tensor, "batch head token d"]:
-        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
-
-
-class Sublayer(nn.Module):
-    """Residual path and layer norm around attention or feed-forward: x + f(norm(x)), or norm(x + f(x)) (§3.1)."""
-
-    def __init__(self, width: int, first: bool, dropout: float, eps: float = 1e-5) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(width, eps)
-        self.dropout = nn.Dropout(dropout)
-        self.first = first
-
-    def before(self, x: Hidden) -> Hidden:
-        """What the sub-layer is given."""
-        return self.norm(x) if self.first else x
-
-    def after(self, x: Hidden, result: Hidden) -> Hidden:
-        """What comes out, given the sub-layer's result."""
-        x = x + self.dropout(result)
-        return x if self.first else self.norm(x)
-
-
-def feed_forward(width: int, inner: int) -> nn.Sequential:
-    """W₂ max(0, W₁ x + b₁) + b₂ (Eq. 2)."""
-    return nn.Sequential(nn.Linear(width, inner), nn.ReLU(), nn.Linear(inner, width))
-
-
-class Layer(GradientCheckpointingLayer):
-    """Self-attention, cross-attention in a decoder, and feed-forward (§3.1)."""
-
-    def __init__(self, config: TransformerConfig, decoder: bool = False) -> None:
-        super().__init__()
-        width, heads, dropout = config.hidden_size, config.num_attention_heads, config.dropout
-        first = config.norm == "pre"
-        self.self_attention = MultiHeadAttention(width, heads, "causal" if decoder else "self", dropout)
-        self.around_self = Sublayer(width, first, dropout)
-        if decoder:
-            self.cross_attention = MultiHeadAttention(width, heads, "cross", dropout)
-            self.around_cross = Sublayer(width, first, dropout)
-        self.feed_forward = feed_forward(width, config.intermediate_size)
-        self.around_feed_forward = Sublayer(width, first, dropout)
-
-    def forward(
-        self, x: Hidden, mask: Tensor, source: Tensor | None = None, source_mask: Tensor | None = None
-    ) -> Hidden:
-        given = self.around_self.before(x)
-        x = self.around_self.after(x, self.self_attention(given, given, mask))
-        if source is not None:
-            given = self.around_cross.before(x)
-            x = self.around_cross.after(x, self.cross_attention(given, source, source_mask))
-        return self.around_feed_forward.after(x, self.feed_forward(self.around_feed_forward.before(x)))
-
-
-class Stack(nn.Module):
-    """Words, and layers one above the other; with layer norm first, one more norm at the end."""
-
-    def __init__(self, config: TransformerConfig, decoder: bool = False) -> None:
-        super().__init__()
-        depth = config.num_decoder_layers if decoder else config.num_hidden_layers
-        self.embeddings = Embeddings(config)
-        self.layers = nn.ModuleList(Layer(config, decoder) for _ in range(depth))
-        self.norm = nn.LayerNorm(config.hidden_size) if config.norm == "pre" else nn.Identity()
-
-
-class Encoder(Stack):
-    """Every token attends to every token."""
-
-    main_input_name = "input_ids"  # `generate` asks the encoder for it
-
-    def forward(
-        self,
-        input_ids: Int[Tensor, "batch token"] | None = None,
-        attention_mask: Int[Tensor, "batch token"] | None = None,
-        inputs_embeds: Hidden | None = None,
-        **kwargs: Any,
-    ) -> BaseModelOutput:
-        x = self.embeddings(input_ids, inputs_embeds)
-        mask = tokens(attention_mask, x)[:, None, None, :]
-        for layer in self.layers:
-            x = layer(x, mask)
-        return BaseModelOutput(last_hidden_state=self.norm(x))
-
-
-class Decoder(Stack):
-    """Every token attends to those before it and to all of the source."""
-
-    def __init__(self, config: TransformerConfig) -> None:
-        super().__init__(config, decoder=True)
-
-    def forward(
-        self,
-        input_ids: Int[Tensor, "batch token"] | None,
-        attention_mask: Int[Tensor, "batch token"] | None,
-        source: Float[Tensor, "batch source width"],
-        source_mask: Int[Tensor, "batch source"] | None,
-        inputs_embeds: Hidden | None = None,
-    ) -> Hidden:
-        x = self.embeddings(input_ids, inputs_embeds)
-        past = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).tril()  # [query key]
-        mask = tokens(attention_mask, x)[:, None, None, :] & past
-        for layer in self.layers:
-            x = layer(x, mask, source, tokens(source_mask, source)[:, None, None, :])
-        return self.norm(x)
-
-
-def tokens(attention_mask: Int[Tensor, "batch token"] | None, x: Hidden) -> Bool[Tensor, "batch token"]:
-    """True for tokens, False for padding; without a mask all are tokens."""
-    if attention_mask is None:
-        return torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-    return attention_mask.bool()
+__all__ = [
+    "Decoder", "Embeddings", "Encoder", "Hidden", "Layer", "MultiHeadAttention", "Stack", "Sublayer",
+    "TransformerConfig", "TransformerForConditionalGeneration", "TransformerForSequenceClassification",
+    "TransformerModel", "feed_forward", "shifted", "sinusoids", "tokens",
+]  # fmt: skip
 
 
 class TransformerModel(PreTrainedModel):

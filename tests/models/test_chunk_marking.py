@@ -1,0 +1,123 @@
+"""Taggers of chunks are marked by F1, others by accuracy: beside seqeval, and of any Hugging Face tagger."""
+
+import json
+
+import pytest
+import torch
+import transformers
+from seqeval.metrics import f1_score
+
+import saved_models
+from whence.cli import main
+from whence.core.errors import BadData
+from whence.core.overrides import uniform
+from whence.data.embedded import clauses
+from whence.data.examples import Example
+from whence.models.beginnings import untrained
+from whence.models.marking import accuracy, all_chunks, score, tells_chunks
+from whence.models.subject import load
+from whence.models.training import Training
+from whence.models.workshop import train
+
+SIZES = {"train": 120, "dev": 30, "test": 30}
+TINY = {"hidden_size": 16, "layers": 1, "heads": 2, "epochs": 3, "batch_size": 10, "learning_rate": 1e-2}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return clauses.load(sizes=SIZES)
+
+
+@pytest.fixture(scope="module")
+def subject(corpus):
+    made = untrained(Training(model="transformer", data="clauses", **TINY), corpus)
+    with torch.no_grad():
+        made.model.classifier.weight.normal_(generator=torch.Generator().manual_seed(0))
+    return made
+
+
+def said_alone(subject, example):
+    """The tags that a text gets by itself."""
+    batch = subject.encode([example])
+    best = subject.predict(batch)[0].argmax(-1)
+    return [subject.labels[int(best[position])] for position in batch.answers[0].nonzero().flatten()]
+
+
+def test_f1_of_a_tagger_is_seqevals(subject, corpus):
+    examples = corpus["test"]
+    said = [said_alone(subject, example) for example in examples]
+    expected = f1_score([list(example.tags) for example in examples], said)
+    assert tells_chunks(subject)
+    assert score(subject, examples, 7) == pytest.approx(expected)
+    assert 0 < expected < 1
+    assert accuracy(subject, examples) != pytest.approx(expected)
+    assert score(subject, examples, override=uniform) != score(subject, examples)
+
+
+def test_counts_stand_in_the_order_of_the_examples(subject, corpus):
+    whole = all_chunks(subject, corpus["test"], 7)
+    for example, row in zip(corpus["test"], whole, strict=True):
+        assert all_chunks(subject, [example]).tolist() == [row.tolist()]
+
+
+def test_tags_that_are_no_chunks_are_counted_by_word():
+    made = clauses.load(sizes=SIZES, task="parents")
+    other = untrained(Training(model="transformer", data="clauses:parents", **TINY), made)
+    assert not tells_chunks(other)
+    assert score(other, made["test"]) == accuracy(other, made["test"])
+
+
+def test_words_that_were_cut_are_in_no_chunk(subject, corpus):
+    example = corpus["test"][0]
+    n = len(example.words)
+    longer = Example(" ".join(example.words * 2), words=example.words * 2, tags=example.tags * 2)
+    subject.encoder.max_length = n + 2  # with the marks around the text
+    try:
+        counts = all_chunks(subject, [longer])[0]
+    finally:
+        subject.encoder.max_length = 4096
+    true = sum(tag.startswith("B") for tag in longer.tags)
+    assert counts[2] == true
+    assert counts[1] <= n
+
+
+def test_examples_without_tags_are_refused(subject):
+    with pytest.raises(BadData, match="chunks are marked beside the true tags"):
+        all_chunks(subject, [Example("the goat slept .", words=("the", "goat", "slept", "."))])
+
+
+def test_the_best_epoch_is_chosen_by_f1(corpus, tmp_path):
+    trained = train(Training(model="transformer", data="clauses", **TINY), tmp_path / "m", corpus=corpus, quiet=True)
+    record = json.loads((tmp_path / "m" / "training.json").read_text())
+    assert record["best"] == max(record["dev"]) == pytest.approx(score(trained, corpus["dev"]))
+
+
+@pytest.fixture(scope="module")
+def tiny_bert(tmp_path_factory):
+    """A BERT without a head for tags, whose words are in pieces."""
+    folder = tmp_path_factory.mktemp("bert")
+    words = saved_models.tokenizer([example.text for example in clauses.load(sizes=SIZES)["train"]])
+    torch.manual_seed(0)
+    config = transformers.BertConfig(vocab_size=len(words), max_position_embeddings=64, **saved_models.SIZES)
+    transformers.BertModel(config).save_pretrained(folder)
+    words.save_pretrained(folder)
+    return folder
+
+
+def test_any_encoder_is_fine_tuned_as_a_chunker(tiny_bert, tmp_path, capsys):
+    """`whence train FOLDER --data clauses`, then `whence run score` and `whence run ablation`."""
+    out = tmp_path / "tuned"
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["train", str(tiny_bert), "--data=clauses", "--limit=120", "--epochs=3", "--learning-rate=1e-2",
+              "--batch-size=10", f"--out={out}", "--quiet", "--json"])  # fmt: skip
+    outcome = json.loads(capsys.readouterr().out.splitlines()[-1])
+    subject, whole = load(out), clauses.load()
+    assert subject.task.name == "token-classification"
+    assert subject.labels == whole.labels
+    assert any(len(piece) > 1 for piece in subject.encode(whole["test"][:1]).word[0].unique(return_counts=True)[1:])
+    assert outcome["f1"] == pytest.approx(score(subject, whole["test"]), abs=1e-4)
+    assert outcome["f1"] > 0.3
+    for experiment in ("score", "ablation"):
+        with pytest.raises(SystemExit, match=r"^0$"):
+            main(["run", experiment, f"--model={out}", "--data=clauses", "--limit=40", f"--out={tmp_path / 'r'}", "--quiet"])
+        assert "points of F1" in capsys.readouterr().out
