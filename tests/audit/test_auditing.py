@@ -14,9 +14,9 @@ import whence
 from whence.auditing import conducting as auditing
 from whence.auditing import paging
 from whence.auditing.conducting import audit, minutes
-from whence.auditing.further import further_steps
+from whence.auditing.further import after_training, further_steps
 from whence.auditing.paging import answers, write_report
-from whence.auditing.plan import FEWEST, Costs
+from whence.auditing.plan import FEWEST, Costs, make_plan
 from whence.auditing.rules import beside, verdicts
 from whence.auditing.settings import Settings
 from whence.core.errors import BadConfig, BadData, WhenceError
@@ -207,7 +207,7 @@ def test_the_ablation_decides_and_the_permutation_stands_beside_it():
 def test_marks_and_trees_let_question_six_be_asked():
     subject, examples = whence.load(saved_models.bert()), load("reviews")["test"]
     steps = further_steps(subject, examples, Costs(0.01, None, 1, False), 60.0)
-    assert [step.experiment for step in steps] == ["erasure", "rationales"]
+    assert [step.experiment for step in steps] == ["erasure", "rationales"]  # no room to look for other attentions
     assert sum(step.seconds for step in steps) <= 0.25 * 60 + FEWEST * 0.01 * 3 * 40
     treed = [example for example in load("clauses")["test"] if example.heads]
     assert [step.experiment for step in further_steps(subject, treed, Costs(0.01, None, 1, False), 60.0)][
@@ -215,6 +215,19 @@ def test_marks_and_trees_let_question_six_be_asked():
     ] == "syntax"
     bare = [replace(example, rationale=None) for example in examples]
     assert [step.experiment for step in further_steps(subject, bare, Costs(0.01, None, 1, False), 60.0)] == ["erasure"]
+
+
+def test_question_five_is_asked_where_there_is_time_and_models_that_are_trained_are_set_beside_each_other():
+    subject, examples = whence.load(saved_models.bert()), load("reviews")["test"]
+    fast = Costs(1e-4, 2.0, 1, False)
+    assert "instance_adversary" in [step.experiment for step in further_steps(subject, examples, fast, 60.0)]
+    trained = make_plan(fast, len(examples), 60.0, grain="all", labelled=True)
+    steps = after_training(trained, fast, examples, 60.0).steps
+    assert [step.experiment for step in steps[-2:]] == ["seeds", "adversary"]
+    assert steps[-2].options["others"] == trained.steps[0].options["retrain"] - 1
+    assert after_training(trained, Costs(1e-4, 20.0, 1, False), examples, 60.0).steps[-1].experiment == "seeds"
+    bare = make_plan(Costs(1e-4, None, 1, False), len(examples), 60.0, grain="all", labelled=True)
+    assert after_training(bare, Costs(1e-4, None, 1, False), examples, 60.0) == bare
 
 
 def marked(found: float, random: float, method: str = "raw_attention") -> Result:

@@ -82,7 +82,9 @@ def test_ablation_and_layers_lose_points_of_f1(bench):
     lost = ablation.run(config(ablation, variants=("uniform",)), bench)
     (effect,) = ablation.effects(lost)
     assert effect.unit == "points of F1 lost"
-    base, altered = (all_chunks(bench.subject, bench.examples, override=rule).sum(0) for rule in (None, _uniform(bench)))
+    base, altered = (
+        all_chunks(bench.subject, bench.examples, override=rule).sum(0) for rule in (None, _uniform(bench))
+    )
     by_hand = [100 * 2 * right / (said + true) for right, said, true in (base, altered)]
     assert effect.value == pytest.approx(by_hand[0] - by_hand[1])
     assert ablation.summary(lost)["base"].iloc[0] == pytest.approx(by_hand[0], abs=0.05)

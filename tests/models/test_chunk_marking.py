@@ -119,5 +119,15 @@ def test_any_encoder_is_fine_tuned_as_a_chunker(tiny_bert, tmp_path, capsys):
     assert outcome["f1"] > 0.3
     for experiment in ("score", "ablation"):
         with pytest.raises(SystemExit, match=r"^0$"):
-            main(["run", experiment, f"--model={out}", "--data=clauses", "--limit=40", f"--out={tmp_path / 'r'}", "--quiet"])
+            main(
+                [
+                    "run",
+                    experiment,
+                    f"--model={out}",
+                    "--data=clauses",
+                    "--limit=40",
+                    f"--out={tmp_path / 'r'}",
+                    "--quiet",
+                ]
+            )
         assert "points of F1" in capsys.readouterr().out

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from whence.auditing.embedded import SHARES, TRAININGS
-from whence.auditing.further import further_steps
+from whence.auditing.further import after_training, further_steps
 from whence.auditing.paging import ABOUT, RECORD, write_report
 from whence.auditing.plan import Plan, make_plan, measured
 from whence.auditing.settings import Settings
@@ -121,7 +121,7 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
         left = share - sum(step.seconds for step in further)
         plan = make_plan(costs, len(examples), left, grain=settings.grain, labelled=labelled,
                          least=0 if settings.model else LEAST_SEEDS)  # fmt: skip
-        plan = replace(plan, steps=(*plan.steps, *further))
+        plan = after_training(replace(plan, steps=(*plan.steps, *further)), costs, examples, share)
         elsewhere = [name for name, others in corpus.splits.items() if others and marked(others, subject)]
         if not labelled and elsewhere:
             where = f"the split {elsewhere[0]} has them: --split {elsewhere[0]}"

@@ -1,17 +1,29 @@
 """Questions beside the first: which experiments ask them of this corpus, and on how many examples.
 
-Question 3, whether attention is faithful, can be asked of every model (`erasure`). Question 6, whether it is plausible,
-needs somebody's word: marks of the words that decide (`rationales`), or sentences with their trees (`syntax`). Each
-gets its share of the time, and what it does not need is left to the others.
+Question 3, whether attention is faithful, can be asked of every model (`erasure`), and so can question 5, whether it is
+exclusive (`instance_adversary`), of all that do not write texts. Question 6, whether it is plausible, needs somebody's
+word: marks of the words that decide (`rationales`), or sentences with their trees (`syntax`). Each gets its share of the
+time, and what it does not need is left to the others. Of a model that can be trained again it is asked, too, how much
+its attention depends on the seed (`seeds`, question 2), with the models that the ablation has trained; and if there is
+time for one more training, whether a whole model can attend otherwise (`adversary`, question 5).
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
-from whence.auditing.plan import Costs, Step, fitting
+from whence.auditing.plan import FEWEST, Costs, Plan, Step, fitting
 from whence.data.examples import Example
 from whence.models.subject import Subject
 
-ERASING, LOOKING = 0.2, 0.05  # shares of the time
+ERASING, LOOKING, OPPOSING = 0.2, 0.05, 0.15  # shares of the time
+ADVERSARY = 2.0  # an adversary's training beside an ordinary one: its base has to be asked, too
+SEARCH: dict[str, Any] = {
+    "restarts": 2,
+    "steps": 40,
+    "max_output_change": (0.05,),
+}  # where each step runs part of a transformer
+QUICK_SEARCH = 0.05  # seconds for one text, where the model need not be run
 ORDERS = 3  # in which words are removed: by attention, by gradients, at random
 REPLAYED = 0.05  # of a pass, where only what lies after the one site is run again
 
@@ -22,14 +34,39 @@ def further_steps(subject: Subject, examples: Sequence[Example], costs: Costs, s
     removals = ORDERS * words * (REPLAYED if len(subject.sites) == 1 else 1.0)
     steps = [_step("erasure", "what becomes of decisions without the words attended to", costs.each * removals,
                    ERASING * seconds, examples, {})]  # fmt: skip
+    steps += [] if subject.task.name == "seq2seq" else _exclusive(subject, examples, costs, OPPOSING * seconds)
     for name, why, has, options in PLAUSIBLE:
         if any(has(example) for example in examples):
             steps.append(_step(name, why, 2 * costs.each, LOOKING * seconds, examples, options))
     return steps
 
 
+def _exclusive(subject: Subject, examples: Sequence[Example], costs: Costs, seconds: float) -> list[Step]:
+    """The search for other attentions, if its share of the time has room for enough texts."""
+    pooling = any(site.kind == "pool" for site in subject.sites.values())
+    each = QUICK_SEARCH if pooling else 3 * SEARCH["steps"] * SEARCH["restarts"] * costs.each / len(subject.sites)
+    if FEWEST * each > 2 * seconds:
+        return []
+    why = "whether quite another attention gives the same answers"
+    return [_step("instance_adversary", why, each, seconds, examples, {} if pooling else SEARCH)]
+
+
+def after_training(plan: Plan, costs: Costs, examples: Sequence[Example], seconds: float) -> Plan:
+    """The plan with the steps that set trained models beside this one, if it trains some."""
+    seeds = max((int(step.options.get("retrain") or 0) for step in plan.steps), default=0)
+    if costs.training is None or seeds < 2:
+        return plan
+    steps = [_step("seeds", "how much its attention depends on the seed", 2 * seeds * costs.each, LOOKING * seconds,
+                   examples, {"others": seeds - 1})]  # fmt: skip
+    if ADVERSARY * costs.training <= OPPOSING * seconds:
+        step = _step("adversary", "whether a model can learn to attend otherwise and to answer alike", 2 * costs.each,
+                     LOOKING * seconds, examples, {"strengths": (1.0,), "yardstick": seeds - 1})  # fmt: skip
+        steps.append(replace(step, seconds=step.seconds + ADVERSARY * costs.training))
+    return replace(plan, steps=(*plan.steps, *steps))
+
+
 def _step(
-    name: str, why: str, each: float, seconds: float, examples: Sequence[Example], options: dict[str, object]
+    name: str, why: str, each: float, seconds: float, examples: Sequence[Example], options: dict[str, Any]
 ) -> Step:
     few = fitting(seconds, each, len(examples))
     return Step(name, {"limit": few if few < len(examples) else None, **options}, few * each, why)

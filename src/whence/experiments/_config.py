@@ -83,6 +83,9 @@ class Opposed(Altering):
     )
     start: Literal["scratch", "base"] = Field("scratch", description="from new weights, or from the base model's")
     dropped: bool = Field(False, description="look at weights after dropout in training, as paper 002's code does")
+    chosen_by: Literal["loss", "score"] = Field(
+        "loss", description="which epoch is kept: by what it is taught to make small, or by right answers (002's code)"
+    )
 
 
 class Scoring(Run):

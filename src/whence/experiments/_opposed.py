@@ -51,7 +51,11 @@ def numbers(table: pd.DataFrame) -> dict[str, Interval]:
         by_seed = counts.reshape(n_seed, -1, counts.shape[-1])
         mean = float(measure(by_seed.sum(1)).mean())
         found[f"score at {name}"] = interval(mean, resampled(measure, by_seed)[:, 0])
-    return found
+    models = outcomes(table)
+    models = models[models["who"] == "adversary"]
+    broke = parted(models, measured(table["counts"]))
+    least = np.nan if broke is None else float(models.loc[broke, "KL"].min())
+    return {**found, "KL of the first that broke": Interval(least, np.nan, np.nan)}
 
 
 def other_ways(rows: pd.DataFrame) -> Any:
@@ -100,32 +104,38 @@ def _per_cent(effect: Effect) -> str:
     return f"{100 * effect.value:.0f} % ({100 * effect.low:.0f} to {100 * effect.high:.0f})"
 
 
+def parted(models: pd.DataFrame, unit: str) -> "pd.Series[bool] | None":
+    """Which adversaries broke, if some did: those below the widest gap between two scores, in order, where it is more
+    than half of all that lies between the best and the worst.
+    """
+    scores = np.sort(models[unit].to_numpy(float))
+    gaps = np.diff(scores)
+    if not len(gaps) or gaps.max() < BREAK or gaps.max() <= WIDEST * (scores[-1] - scores[0]):
+        return None
+    return models[unit] <= scores[int(gaps.argmax())]
+
+
 def basins(table: pd.DataFrame) -> str:
     """What becomes of adversaries as λ grows, in a sentence: do they hold, fade, break at a point, or fall into either
     of two groups whatever λ is (paper 002's "safe point")?
 
-    Models are two groups where the widest gap between the scores of two of them, in order, is more than half of all
-    that lies between the best and the worst. There is a point if every λ below it has models of the better group alone,
-    and every one above it of the worse.
+    There is a point if every λ below it has models of the better group alone, and every one above it of the worse.
     """
-    models = outcomes(table)
+    models, unit = outcomes(table), measured(table["counts"])
     models = models[models["who"] == "adversary"]
-    unit = measured(table["counts"])
-    scores = np.sort(models[unit].to_numpy(float))
-    if len(scores) < 4:
+    if len(models) < 4:
         return ""
-    gaps = np.diff(scores)
-    spread, place = scores[-1] - scores[0], int(gaps.argmax())
-    if gaps[place] < BREAK or gaps[place] <= WIDEST * spread:
-        return f"As λ grows, {unit} goes from {scores[-1]:.1f} to {scores[0]:.1f} without a break."
-    worse = models[unit] <= scores[place]
-    better = f"{scores[place + 1]:.1f} or more"
-    parted = f"The adversaries are of two groups, with {better} and {scores[place]:.1f} or less {unit}"
-    last_good, first_bad = models.loc[~worse, "λ"].max(), models.loc[worse, "λ"].min()
+    broke = parted(models, unit)
+    if broke is None:
+        return f"As λ grows, {unit} goes from {models[unit].max():.1f} to {models[unit].min():.1f} without a break."
+    better, worse = models[~broke], models[broke]
+    said = (f"The adversaries are of two groups, with {better[unit].min():.1f} or more and {worse[unit].max():.1f} or"
+            f" less {unit}")  # fmt: skip
+    last_good, first_bad = better["λ"].max(), worse["λ"].min()
     if last_good < first_bad:
-        return f"{parted}, parted by a point between λ = {last_good:g} and {first_bad:g}."
+        return f"{said}, parted by a point between λ = {last_good:g} and {first_bad:g}."
     return (
-        f"{parted}, and λ does not part them: the first of the worse has λ = {first_bad:g}, the last of the better"
+        f"{said}, and λ does not part them: the first of the worse has λ = {first_bad:g}, the last of the better"
         f" {last_good:g}. Which of the two a model falls into depends on its beginning: there is no safe point, but two"
         " basins."
     )

@@ -12,7 +12,7 @@ from whence.models.training import FINE_TUNED, PRESETS, Training
 if TYPE_CHECKING:
     from whence.experiments._bench import Bench
 
-HOW = ("distance", "divergence", "averaged", "start", "sites", "dropped")  # options of an opponent
+HOW = ("distance", "divergence", "averaged", "start", "sites", "dropped", "chosen_by")  # options of an opponent
 
 
 def opponents(bench: "Bench", config: Any) -> Iterator[tuple[float, int, "Bench"]]:

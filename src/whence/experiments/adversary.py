@@ -116,7 +116,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The numbers that a ledger may ask for: `JSD at 0.2`, `TVD at 0.2`, `NLL at 0.2`, `KL at 0.2` (mean over cells),
-    `score at 0.2`, where 0.2 is λ; the same of `base`, `seeds` and `uniform`.
+    `score at 0.2`, where 0.2 is λ; the same of `base`, `seeds` and `uniform`; and `KL of the first that broke`.
     """
     return numbers(table)
 

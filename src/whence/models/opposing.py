@@ -54,6 +54,7 @@ class Opposing(BaseModel):
     start: Literal["scratch", "base"] = Field("scratch", description="from new weights, or from the base model's")
     sites: tuple[str, ...] = Field(("*",), min_length=1, description="where attention shall differ")
     dropped: bool = Field(False, description="look at weights after dropout in training, as paper 002's code does")
+    chosen_by: Literal["loss", "score"] = Field("loss", description="which epoch is kept: by this loss, or by answers")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,7 @@ class Seen:
 
 
 class Opponent(Lesson):
-    """The lesson of an adversary: chosen, too, by what it is taught to make small, on dev."""
+    """The lesson of an adversary."""
 
     def __init__(self, base: Subject, how: Opposing) -> None:
         if not base.task.answers or base.task.valued or base.task.name == "seq2seq":
@@ -91,7 +92,9 @@ class Opponent(Lesson):
     def score(
         self, subject: Subject, dev: Sequence[Example], batch_size: int = 32, override: Rules | None = None
     ) -> float:
-        """Minus the mean loss, each example counting alike."""
+        """Minus the mean loss, each example counting alike; or how well it answers, if that is to choose."""
+        if self.how.chosen_by == "score":
+            return super().score(subject, dev, batch_size, override)
         total = 0.0
         with torch.no_grad(), attending(subject.model, override=override, watch=None):
             for batch in subject.batches(dev, batch_size):

@@ -96,7 +96,8 @@ class Training(BaseModel):
     masks_padding: bool = Field(True, description="let nobody attend to padding (transformer)")
     positions: Literal["none", "sinusoidal"] = Field("none", description="what is added to the words' vectors (pooled)")
     norm: Literal["post", "pre", "query"] = Field(
-        "pre", description="layer norm after each sub-layer, before it, or before it on the queries alone (pooled; transformer: the first two)"
+        "pre",
+        description="layer norm after each sub-layer, before it, or before it on the queries alone (pooled; transformer: the first two)",
     )
     loss: Literal["cross_entropy", "binary"] = Field(
         "cross_entropy", description="of one class, or of a yes or no for each, summed (pooled)"
