@@ -1,7 +1,8 @@
-"""CoNLL-U by hand, by the library `conllu` where it is installed, and the real treebank where it is."""
+"""CoNLL-U by hand, by the library `conllu`, and the real treebank where it is installed."""
 
 import gzip
 
+import conllu
 import pytest
 from corpora import real, written
 
@@ -67,20 +68,28 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, text, says):
         read_conllu(written(tmp_path, "a.conllu", text))
 
 
+def assert_as_the_library_reads_it(tmp_path, text):
+    ours = read_conllu(written(tmp_path, "a.conllu", text))
+    theirs = conllu.parse(text)
+    assert len(ours) == len(theirs)
+    for sentence, everything in zip(ours, theirs, strict=True):
+        tokens = [token for token in everything if isinstance(token["id"], int)]
+        assert sentence.words == tuple(token["form"] for token in tokens)
+        assert sentence.heads == tuple(token["head"] - 1 for token in tokens)
+        assert sentence.relations == tuple(token["deprel"] for token in tokens)
+        assert sentence.upos == tuple(token["upos"] for token in tokens)
+        assert sentence.xpos == tuple(token["xpos"] or "_" for token in tokens)
+        between = [token["id"][1] for token in everything if not isinstance(token["id"], int)]
+        assert (sentence.joined, sentence.empty) == (between.count("-"), between.count("."))
+
+
 def test_the_library_conllu_reads_the_same(tmp_path):
-    library = pytest.importorskip("conllu", reason="the library conllu is not installed")
-    texts = [MADE.removeprefix("\ufeff")]
-    folder = real("ud_ewt") / "ud_ewt"
-    texts.append(gzip.decompress((folder / "en_ewt-ud-dev.conllu.gz").read_bytes()).decode())
-    for text in texts:
-        ours = read_conllu(written(tmp_path, "a.conllu", text))
-        theirs = [[token for token in s if isinstance(token["id"], int)] for s in library.parse(text)]
-        assert len(ours) == len(theirs)
-        for sentence, tokens in zip(ours, theirs, strict=True):
-            assert sentence.words == tuple(token["form"] for token in tokens)
-            assert sentence.heads == tuple(token["head"] - 1 for token in tokens)
-            assert sentence.relations == tuple(token["deprel"] for token in tokens)
-            assert sentence.upos == tuple(token["upos"] for token in tokens)
+    assert_as_the_library_reads_it(tmp_path, MADE.removeprefix("\ufeff"))
+
+
+def test_the_library_conllu_reads_the_same_of_the_treebank(tmp_path):
+    file = real("ud_ewt") / "ud_ewt" / "en_ewt-ud-dev.conllu.gz"
+    assert_as_the_library_reads_it(tmp_path, gzip.decompress(file.read_bytes()).decode())
 
 
 def test_the_treebank_has_tags_of_three_kinds(tmp_path):

@@ -4,10 +4,11 @@ import shutil
 from dataclasses import replace
 
 import pytest
+from numpy.testing import assert_allclose
 
 from whence.data.embedded import clauses
 from whence.experiments import syntax
-from whence.experiments._running import perform
+from whence.experiments._running import along, perform
 from whence.models.marking import accuracy
 from whence.models.training import Training
 from whence.models.workshop import train
@@ -71,6 +72,20 @@ def test_other_epochs_are_another_result(trained, tmp_path):
     shutil.copytree(folder, tmp_path / "other")
     shutil.rmtree(tmp_path / "other" / "epochs" / "8")
     assert syntax.Config(model=str(tmp_path / "other"), data=config.data, epochs=True).identity() != config.identity()
+
+
+def test_as_a_callback_of_training_it_finds_what_the_kept_epochs_show(tmp_path):
+    few = clauses.load(sizes={"train": 60, "dev": 10, "test": 30}, task="parents")
+    training = Training(model="disan", data="clauses:parents", embedding_size=8, hidden_size=4, epochs=2,
+                        keep_epochs=True)  # fmt: skip
+    config = syntax.Config(model=str(tmp_path / "m"), data="clauses:parents", draws=1)
+    found = {}
+    train(training, tmp_path / "m", corpus=few, each_epoch=along("syntax", config, few, found), quiet=True)
+    assert list(found) == [0, 1, 2]
+    kept = perform("syntax", config.model_copy(update={"epochs": True}), corpus=few, quiet=True).table
+    for epoch, result in found.items():
+        assert set(result.table["sees"]) == {"past", "future"}
+        assert_allclose(result.table["divergence"], kept[kept["epoch"] == epoch]["divergence"])
 
 
 def test_the_same_model_untrained_stands_beside_it_as_epoch_0(trained, corpus):

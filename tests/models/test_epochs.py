@@ -133,6 +133,13 @@ def test_epochs_that_were_not_kept_are_asked_for_in_vain(corpus, tmp_path):
         next(bench.along_training(tmp_path))
 
 
+def test_no_epochs_make_a_model_that_has_learned_nothing(corpus, tmp_path):
+    begun = train(SMALL.model_copy(update={"epochs": 0}), tmp_path, corpus=corpus, quiet=True)
+    assert begun.fingerprint == load(tmp_path).fingerprint == untrained(SMALL, corpus).fingerprint
+    record = json.loads((tmp_path / RECORD).read_text(), parse_constant=pytest.fail)
+    assert (record["dev"], record["best"]) == ([], None)
+
+
 def test_the_transformer_tags_words():
     """A tag at every word, learned from few sentences; the loss of the model is that of training."""
     few = clauses.load(sizes={"train": 60, "dev": 10}, task="parents")

@@ -114,6 +114,15 @@ def test_the_numbers_of_an_experiment_beside_the_published_ones():
     assert lines_of_figure(FIGURE, case(), [], "full")[0].status == "not run: needs time"
 
 
+def test_a_number_that_nobody_published_is_a_control():
+    figure = FIGURE.model_copy(update={"number": (Number(quantity="accuracy"), Number(quantity="p of nothing"))})
+    result = Result("score", score_table([1, 1, 1, 0]), {"corpus": {"n": 4}})
+    for scale in ("quick", "full"):
+        found, missing = lines_of_figure(figure, case(), [result], scale)
+        assert (found.ours, found.published, found.status, found.why) == (75.0, None, "control", "")
+        assert (missing.ours, missing.status) == (None, "not run: needs time")
+
+
 def test_models_from_several_seeds_give_one_number():
     results = [Result("score", score_table(marks), {"corpus": {"n": 4}}) for marks in ([1, 1, 1, 1], [1, 0, 0, 1])]
     line, _ = lines_of_figure(FIGURE, case(), results, "full")

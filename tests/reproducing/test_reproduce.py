@@ -93,6 +93,30 @@ def test_a_mode_of_a_study_is_run_with_what_its_figures_measure(tmp_path, capsys
         assert (tmp_path / f"page/lat-{name}-sst-5-corrected.svg").exists()
 
 
+def test_attention_beside_trees_by_epoch_with_the_papers_four_figures_and_known_answers(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    said = whence(capsys, "reproduce", "syntax", "--out", tmp_path, "--ledger", page, "--quiet")
+    assert said.code == 0
+    assert "Fig. 2  DiSAN, DiSAN-50  SNLI validation  change of KL to true, sees future" in said.out
+    lines = pd.read_csv(tmp_path / "page" / "syntax.csv").set_index(["where", "system", "quantity"])
+    assert set(lines["status"]) == {
+        "other data",
+        "control",
+        "not run: needs a saved encoder and the treebank: --scale full",
+    }
+    alarms, known = lines.loc["False alarms"]["ours"], lines.loc["Known answer"]["ours"]
+    assert alarms.xs("models with such a head, %", level="quantity").tolist() == [0, 0]
+    assert known["Transformer", "models with such a head, %"] == 100
+    assert known["Transformer", "KL to true less to the nearest random, surest head"] < -0.5
+    assert known["Transformer", "parents found by the best head, %"] > 1.5 * known[
+        "Transformer", "parents found by the best offset, %"]  # fmt: skip
+    text = page.read_text(encoding="utf-8")
+    for name in ("fig-1-snli-disan-50", "fig-2-snli-disan-50", "better-baselines-snli-disan-50", "fig-4-snli-disan-50",
+                 "known-answer-parents-transformer", "false-alarms-untrained-disan"):  # fmt: skip
+        assert f"page/syntax-{name}.svg" in text
+        assert (tmp_path / f"page/syntax-{name}.svg").exists()
+
+
 def test_a_mode_that_is_not_there_gets_a_sentence(capsys):
     said = whence(capsys, "reproduce", "lat", "--mode", "wrong")
     assert said.code == 2

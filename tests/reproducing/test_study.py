@@ -63,7 +63,7 @@ def published(study):
     cases = {case.name: case for case in study.case}
     for figure in study.figure:
         data = cases[figure.cases[0]].data
-        found += [(n.where or figure.name, n.system, data, n.value, n.sd) for n in figure.number]
+        found += [(n.where or figure.name, n.system, data, n.value, n.sd) for n in figure.number if n.value is not None]
     return Counter(found + [(r.where, r.system, r.data, r.value, r.sd) for r in study.remark])
 
 

@@ -17,6 +17,7 @@ from whence.data.tables import DEV
 from whence.experiments import experiment
 from whence.experiments._bench import Bench
 from whence.experiments._config import Looking, Run
+from whence.models.epochs import EachEpoch
 from whence.models.records import retrainable
 from whence.models.subject import Subject, load, refuse_silent
 from whence.models.threads import suited
@@ -79,6 +80,18 @@ def perform(
     if store is not None:
         store.put(result, identity)
     return result
+
+
+def along(name: str, config: Run, corpus: Corpus, found: dict[int, Result]) -> EachEpoch:
+    """A callback for training (`train(..., each_epoch=along(...))`): the experiment on the model of every epoch.
+
+    Its results are put into `found` by the number of epochs that were done, 0 before the first.
+    """
+
+    def each(epoch: int, subject: Subject) -> None:
+        found[epoch] = perform(name, config, subject=subject, corpus=corpus, quiet=True)
+
+    return each
 
 
 def identified(name: str, config: Run, subject: Subject, corpus: Corpus) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """The figures of `syntax`: divergence by layer and by epoch, heads beside each other, single heads in a sentence."""
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from whence.core.errors import BadData
+from whence.data.references import REFERENCES
 from whence.experiments._forest import TRUE, Forest, Measuring
 from whence.experiments._nearness import ALPHA, SMALLEST
 from whence.figures.curves import curves
@@ -19,7 +20,7 @@ from whence.results.verdict import Effect
 if TYPE_CHECKING:
     from whence.experiments._bench import Bench
 
-PANELS, HEADS = 4, 16
+PANELS, HEADS, SITES = 4, 16, 2
 DRAWABLE = range(6, 13)  # words of a sentence that is drawn
 FAR = 1.0  # nats: how much farther a head may be for the number to be written
 DIVERGENCE = "divergence (nats)"
@@ -85,13 +86,39 @@ def alike(names: list[str]) -> int:
     return next((place for place, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1), 0)
 
 
-def in_sentence(table: pd.DataFrame) -> Figure:
-    """The attention of the heads of least divergence from true and from random trees in one sentence (001 Fig. 4)."""
+def of_all(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The means over all heads, of several models: their mean, and an interval that holds those of all models."""
+    whole = pd.concat([table[table["head"] == 0] for table in tables])
+    how = {f"{name}{end}": what for name in ("divergence", "difference")
+           for end, what in (("", "mean"), ("_low", "min"), ("_high", "max"))}  # fmt: skip
+    known = ["epoch", "site", "layer", "sees", "head", "tree"]
+    return whole.groupby(known, sort=False, as_index=False).agg({**how, "sentences": "max"})
+
+
+def of_sentence(table: pd.DataFrame) -> dict[str, Figure]:
+    """Attention in one sentence; nothing, if none was kept because none has 6 to 12 words."""
     last = table[(table["epoch"] == table["epoch"].iloc[-1]) & table["shown"].notna()]
-    if last.empty:
-        raise BadData("no sentence was kept to be drawn: none has 6 to 12 words")
+    heads, means = last[last["head"] > 0], last[last["head"] == 0]
+    found = {} if means.empty else {"tree": beside_tree(means)}
+    return found if heads.empty else {**found, "sentence": of_heads(heads)}
+
+
+def beside_tree(rows: pd.DataFrame) -> Figure:
+    """What the tree says, and the mean attention of all heads at the sites that are nearest to it (001 Fig. 1)."""
+    nearest = [
+        (row["site"], json.loads(row["shown"])) for row in rows.nsmallest(SITES, "divergence").to_dict("records")
+    ]
+    first, reference = nearest[0][1], rows["reference"].iloc[0]
+    panels = {f"what the tree says ({reference})": (first["words"], first["tree"])}
+    for site, shown in nearest:
+        panels[f"attention at {site}, mean of its heads"] = (shown["words"], shown["weights"])
+    return matrices(panels)
+
+
+def of_heads(rows: pd.DataFrame) -> Figure:
+    """The attention of the heads of least divergence from true and from random trees (001 Fig. 4)."""
     panels = {}
-    for tree, of in last.groupby("tree", sort=False):
+    for tree, of in rows.groupby("tree", sort=False):
         row = of.loc[of["divergence"].idxmin()]
         shown = json.loads(row["shown"])
         title = f"nearest to {tree} trees: {row['site']}, head {row['head']}"
@@ -102,18 +129,26 @@ def in_sentence(table: pd.DataFrame) -> Figure:
 def to_be_drawn(
     bench: "Bench", forest: Forest, how: Measuring, baseline: str, found: list[dict[str, Any]]
 ) -> dict[tuple[Any, ...], str]:
-    """A sentence's weights in the heads of least divergence, from true trees and from the baseline's (Fig. 4)."""
+    """A sentence's weights in the heads of least divergence, from true trees and from the baseline's (Fig. 4), and the
+    mean of all heads beside the tree (Fig. 1).
+    """
     fitting = [number for number, one in enumerate(forest.sentences) if len(one.heads) in DRAWABLE and not one.segment]
     if not fitting:
         return {}
     sentence = forest.sentences[fitting[0]]
     weights = bench.sentence_weights(forest, fitting[0], how)
     words = list(bench.examples[sentence.example].words or ())
-    pictures = {}
+    pictures: dict[tuple[Any, ...], str] = {}
+    tree_says = REFERENCES[how.reference](sentence.heads).round(4).tolist()
     for site, of_site in weights.items():
+        pictures[site, 0, TRUE] = written(words, of_site.mean(0), tree=tree_says)
         for tree in (TRUE, baseline):
             heads = [row for row in found if (row["site"], row["tree"]) == (site, tree) and row["head"]]
             head = min(heads, key=lambda row: row["divergence"])["head"]
-            shown = {"words": words, "weights": np.round(of_site[head - 1].astype(float), 4).tolist()}
-            pictures[site, head, tree] = json.dumps(shown)
+            pictures[site, head, tree] = written(words, of_site[head - 1])
     return pictures
+
+
+def written(words: list[str], weights: np.ndarray, **more: Any) -> str:
+    """Words and the weights between them as JSON."""
+    return json.dumps({"words": words, "weights": np.round(weights.astype(float), 4).tolist(), **more})

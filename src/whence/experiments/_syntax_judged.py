@@ -15,7 +15,7 @@ def named(table: pd.DataFrame) -> dict[str, Interval]:
 
     `parents before, true` (in per cent); `KL to uniform, sees past, epoch 3`, mean over the heads of the sites that see
     so much; `change of KL to true, sees past`, from the first epoch to the last; `KL to true less to uniform, sees
-    past, epoch 3`.
+    past, epoch 3` (or `at the end`), and its change. Of the heads, those of `of_heads`.
     """
     found = {f"parents before, {tree}": Interval(100 * float(of["before"].iloc[0]), np.nan, np.nan)
              for tree, of in table.groupby("tree", sort=False)}  # fmt: skip
@@ -23,11 +23,37 @@ def named(table: pd.DataFrame) -> dict[str, Interval]:
     for (sees, tree), of in means.groupby(["sees", "tree"], sort=False):
         for epoch, value in by_epoch(of, "divergence").items():
             found[f"KL to {tree}, sees {sees}, epoch {epoch}"] = value
-        change = of.groupby("epoch", sort=False)["divergence"].mean().iloc[[0, -1]].diff().iloc[-1]
-        found[f"change of KL to {tree}, sees {sees}"] = Interval(float(change), np.nan, np.nan)
-        for epoch, value in by_epoch(of, "difference").items():
+        found[f"change of KL to {tree}, sees {sees}"] = change(of, "divergence")
+        differing = by_epoch(of, "difference")
+        for epoch, value in differing.items():
             found[f"KL to true less to {tree}, sees {sees}, epoch {epoch}"] = value
-    return found
+        if differing:
+            found[f"KL to true less to {tree}, sees {sees}, at the end"] = list(differing.values())[-1]
+            found[f"change of KL to true less to {tree}, sees {sees}"] = change(of, "difference")
+    return {**found, **of_heads(ranking(table))}
+
+
+def change(rows: pd.DataFrame, column: str) -> Interval:
+    """From the first epoch to the last."""
+    return Interval(
+        float(rows.groupby("epoch", sort=False)[column].mean().iloc[[0, -1]].diff().iloc[-1]), np.nan, np.nan
+    )
+
+
+def of_heads(ranked: pd.DataFrame) -> dict[str, Interval]:
+    """In per cent: the heads that are surely nearer to the true trees than to every kind of random ones; whether there
+    is one (over many untrained models, the rate of false alarms); the parents that the best head and the best fixed
+    offset find. In nats: how near the surest head is to the true trees, less to the random ones it is nearest to.
+    """
+    follow, first, best = ranked["p_holm"] < ALPHA, ranked.iloc[0], ranked.loc[ranked["attachment"].idxmax()]
+    found = {
+        "heads that follow syntax, %": 100 * follow.mean(), "models with such a head, %": 100 * follow.any(),
+        "parents found by the best head, %": 100 * best["attachment"],
+        "parents found by the best offset, %": 100 * best["by offset"],
+    }  # fmt: skip
+    nearest = Interval(float(first["difference"]), float(first["low"]), float(first["high"]))
+    bare = {name: Interval(float(value), np.nan, np.nan) for name, value in found.items()}
+    return {**bare, "KL to true less to the nearest random, surest head": nearest}
 
 
 def by_epoch(rows: pd.DataFrame, column: str) -> dict[int, Interval]:

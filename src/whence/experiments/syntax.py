@@ -19,7 +19,7 @@ Differs from the paper: it has one kind of random tree, which is not the uniform
 intervals. What a parent counts that a mask forbids is an option (`--masked`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -33,7 +33,7 @@ from whence.data.shelf import sha256
 from whence.experiments._config import Run
 from whence.experiments._forest import TRUE, Measuring, grown, with_trees
 from whence.experiments._nearness import ranking, rows
-from whence.experiments._syntax_drawn import along_epochs, by_head, by_layer, in_sentence, to_be_drawn
+from whence.experiments._syntax_drawn import along_epochs, by_head, by_layer, of_all, of_sentence, to_be_drawn
 from whence.experiments._syntax_judged import decided, differences, named, trend
 from whence.measures.bootstrap import Interval
 from whence.measures.trees import Masked
@@ -119,7 +119,7 @@ COLUMNS = Columns(
     offset=Column(int, "the fixed offset at which most parents stand"),
     offset_attachment=Column(float, "share of words whose parent stands there"),
     beyond_error=Column(float, "standard deviation of the bootstrap of attachment less that share"),
-    shown=Column(str, "of the site's head with the least divergence: its weights in one sentence, as JSON"),
+    shown=Column(str, "weights in one sentence, as JSON: of the site's nearest head, and of the mean of all heads"),
     reference=Column(str, "where a tree says that a word attends"),
     masked=Column(str, "what a parent counts that may not be attended"),
     source=Column(str, "where the trees come from"),
@@ -177,9 +177,15 @@ def figure(table: pd.DataFrame) -> Figure:
 
 
 def figures(table: pd.DataFrame) -> dict[str, Figure]:
-    """More figures: how much nearer each head is, and the attention of single heads in a sentence (Fig. 4)."""
-    found = {"heads": by_head(ranking(table))}
-    return found | ({"sentence": in_sentence(table)} if table["shown"].notna().any() else {})
+    """More figures: how much nearer each head is; attention in a sentence beside its tree (Fig. 1), and that of single
+    heads (Fig. 4).
+    """
+    return {"heads": by_head(ranking(table)), **of_sentence(table)}
+
+
+def pooled(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """What the main figure needs, of several models: means, and intervals that hold those of all models."""
+    return of_all(tables)
 
 
 def verdict(table: pd.DataFrame) -> Verdict:

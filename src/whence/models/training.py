@@ -108,7 +108,7 @@ class Training(BaseModel):
     min_count: int = Field(1, gt=0, description="words seen less often are unknown")
     subwords: int = Field(0, ge=0, description="so many word pieces as vocabulary (0: whole words)")
     lowercase: bool = Field(True, description="read all words in lower case")
-    epochs: int = Field(8, gt=0, description="passes over the training texts, at most")
+    epochs: int = Field(8, ge=0, description="passes over the training texts, at most (0: the model as it begins)")
     patience: int = Field(3, gt=0, description="stop after so many epochs without a better score on dev")
     batch_size: int = Field(32, gt=0, description="texts at a time")
     learning_rate: float = Field(1e-3, gt=0, description="of the optimizer")

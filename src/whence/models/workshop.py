@@ -91,7 +91,7 @@ def _trained(
     vectors = training.vectors and training.vectors.resolve()  # to be found from any folder
     options = training.model_copy(update={"vectors": vectors}).model_dump(mode="json")
     record = {"identity": identity, "training": options, "dev": progress.scores,
-              "losses": progress.losses, "best": progress.best,
+              "losses": progress.losses, "best": progress.best if progress.scores else None,
               "seconds": round(time.perf_counter() - started_at, 2), "notes": list(corpus.notes)}  # fmt: skip
     write_json(folder / RECORD, record)
     for leftover in (started, folder / "checkpoint.pt", folder / "checkpoint.new"):

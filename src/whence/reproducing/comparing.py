@@ -68,7 +68,7 @@ def _measured(
     ours = over_seeds(each)
     if isinstance(number.value, str):
         status = stated_of_word(number.value, ours, scale)
-    elif number.quantity.startswith("p of"):
+    elif number.quantity.startswith("p of") and number.value is not None:
         status = stated_of_p(number.value, ours, scale)
     else:
         status = stated(number.value, ours, scale, number.sd, figure.within)

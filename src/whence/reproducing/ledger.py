@@ -1,8 +1,12 @@
 """The ledger: a page with every published number of a study beside ours, made from saved results."""
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from whence.experiments import experiment
 from whence.figures.style import linked, save
@@ -99,21 +103,40 @@ def _figure(figure: Picture, lines: pd.DataFrame, found: Found, folder: Path, st
     numbers = _rows(lines, *places)
     if not cases and not numbers:
         return ""
-    first = {case.name: (case, result) for case, result in reversed(cases)}
-    shown = [_picture(figure, *first[name], folder, study) for name in figure.cases if name in first]
+    models: dict[str, list[tuple[Case, Result]]] = {}
+    for case, result in cases:
+        models.setdefault(case.name, []).append((case, result))
+    shown = [_picture(figure, models[name], folder, study) for name in figure.cases if name in models]
     about = f"{figure.about} {figure.why}".strip()
     return "\n\n".join(part for part in (f"### {figure.name}", about, numbers, *shown) if part)
 
 
-def _picture(figure: Picture, case: Case, result: Result, folder: Path, study: str) -> str:
-    module = experiment(result.experiment)
-    stem = f"{study}-{figure.name}-{case.name}".lower().replace(" ", "-").replace(",", "").replace(".", "")
-    files = save(module.figure(result.table), folder / stem, ["svg"])
-    verdict, corpus = module.verdict(result.table), result.manifest["corpus"]
+def _picture(figure: Picture, models: Sequence[tuple[Case, Result]], folder: Path, study: str) -> str:
+    """The picture that a figure names, or the main one with what was found of the first model."""
+    (case, result), n = models[0], len(models)
+    module, corpus = experiment(result.experiment), result.manifest["corpus"]
+    stem = re.sub(r"[,.:]", "", f"{study}-{figure.name}-{case.name}".lower().replace(" ", "-"))
+    drawn = _drawn(figure, module, [result.table for _, result in models])
+    if drawn is None:
+        return f"**{case.name}**: there is nothing to be drawn of {corpus['n']:,} examples of {corpus['name']}."
+    link = f"![{figure.name}, {case.name}]({linked(save(drawn, folder / stem, ['svg']))})"
+    if figure.drawn:
+        return f"**{case.name}**\n\n{link}"
+    of = f" The first of {n} models:" if n > 1 else ""
     return (
         f"**{case.name}**: {corpus['n']:,} examples of {corpus['name']}, {result.manifest['seconds']:.0f} seconds."
-        f" {verdict.sentence}\n\n![{figure.name}, {case.name}]({linked(files)})"
+        f"{of} {module.verdict(result.table).sentence}\n\n{link}"
     )
+
+
+def _drawn(figure: Picture, module: Any, tables: Sequence[pd.DataFrame]) -> Figure | None:
+    """One of the experiment's further figures, of the first model, if it has it; else the main one, of all models where
+    the experiment can make one table of theirs (`pooled`).
+    """
+    if figure.drawn:
+        return module.figures(tables[0]).get(figure.drawn)
+    whole = len(tables) > 1 and hasattr(module, "pooled")
+    return module.figure(module.pooled(tables) if whole else tables[0])
 
 
 def _remarks(study: Study) -> str:

@@ -66,12 +66,12 @@ class Case(Part):
 
 class Number(Part):
     """A published number that an experiment gives too: `quantity` is what the experiment calls it. What was published
-    may be a word that says on which side of zero it lies (`lines.SIDES`). `corrected` says why the published one is
-    wrong, where that is known; `where` it stands, if not where the figure does.
+    may be a word that says on which side of zero it lies (`lines.SIDES`), or nothing: then ours is a control.
+    `corrected` says why the published one is wrong, if that is known; `where` it stands, if not where the figure does.
     """
 
     quantity: str
-    value: float | Literal["falls", "rises", "true above random"]
+    value: float | Literal["falls", "rises", "true above random"] | None = None
     sd: float | None = None
     system: str = ""
     where: str = ""
@@ -81,7 +81,7 @@ class Number(Part):
 class Picture(Part):
     """A figure or a paragraph of the paper: an experiment on the models of some cases, with options by scale, and the
     numbers that were published of it. Ours count as the same if they are `within` so much. At the full scale it is run
-    on models from so many `seeds`; the picture is that of the first.
+    on models from so many `seeds`. `drawn` names one of the experiment's further figures, in place of its main one.
     """
 
     name: str
@@ -91,6 +91,7 @@ class Picture(Part):
     quick: dict[str, Any] = {}
     full: dict[str, Any] = {}
     number: tuple[Number, ...] = ()
+    drawn: str = ""
     seeds: int = Field(1, gt=0)
     within: float = 0.0
     digits: int = 3
