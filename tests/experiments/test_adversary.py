@@ -15,12 +15,19 @@ from whence.experiments._bench import Bench
 from whence.experiments._beside import beside, nearest_orders
 from whence.experiments._opposed import basins, decided, effects, numbers, outcomes
 from whence.experiments._running import perform
+from whence.models import workshop
 from whence.models.subject import Subject
 from whence.models.training import Training
 from whence.models.workshop import train
 from whence.results.store import Store
 
 TEXTS = ["the movie was good", "a bad story . the film was not good !", "bad", "was the story good ?"]
+
+
+@pytest.fixture(autouse=True)
+def one_process(monkeypatch):
+    """Such small models are trained sooner than a second process is there."""
+    monkeypatch.setattr(workshop, "processors", lambda: 1)
 
 
 def bench(subject: Subject) -> Bench:

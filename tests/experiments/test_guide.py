@@ -12,10 +12,17 @@ from whence.experiments import guide
 from whence.experiments._bench import Bench
 from whence.experiments._guiding import effects, numbers
 from whence.experiments._running import perform
+from whence.models import workshop
 from whence.models.marking import scores
 from whence.models.training import Training
 from whence.models.workshop import train
 from whence.results.store import Store
+
+
+@pytest.fixture(autouse=True)
+def one_process(monkeypatch):
+    """Such small models are trained sooner than a second process is there."""
+    monkeypatch.setattr(workshop, "processors", lambda: 1)
 
 
 @pytest.fixture(scope="module")

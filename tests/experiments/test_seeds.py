@@ -9,6 +9,7 @@ from whence.data.embedded import reviews
 from whence.experiments import seeds
 from whence.experiments._beside import beside
 from whence.experiments._running import perform
+from whence.models import workshop
 from whence.models.subject import load
 from whence.models.training import Training
 from whence.models.workshop import train
@@ -16,6 +17,12 @@ from whence.results.store import Store
 
 TRAINING = Training(data="reviews", encoder="average", embedding_size=16, hidden_size=8, epochs=2, learning_rate=1e-2,
                     seed=1)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def one_process(monkeypatch):
+    """Such small models are trained sooner than a second process is there."""
+    monkeypatch.setattr(workshop, "processors", lambda: 1)
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,10 @@
 
 Question 3, whether attention is faithful, can be asked of every model (`erasure`), and so can question 5, whether it is
 exclusive (`instance_adversary`), of all that do not write texts. Question 6, whether it is plausible, needs somebody's
-word: marks of the words that decide (`rationales`), or sentences with their trees (`syntax`). Each gets its share of the
-time, and what it does not need is left to the others. Of a model that can be trained again it is asked, too, how much
-its attention depends on the seed (`seeds`, question 2), with the models that the ablation has trained; and if there is
-time for one more training, whether a whole model can attend otherwise (`adversary`, question 5).
+word: marks of the words that decide (`rationales`), or sentences with their trees (`syntax`). Each gets its share of
+the time, and what it does not need is left to the others. Of a model that can be trained again it is asked, too, how
+much its attention depends on the seed (`seeds`, question 2), with the models that the ablation has trained; and if
+there is time for one more training, whether a whole model can attend otherwise (`adversary`, question 5).
 """
 
 from collections.abc import Callable, Sequence

@@ -13,6 +13,8 @@ from torch import Tensor
 
 from whence.core.site import Call
 
+WAITING = 2  # layers of a rollout that are held unmultiplied: each saves a product and takes the room of a layer
+
 
 @dataclass
 class Summary:
@@ -48,40 +50,49 @@ class Rollout:
 
     R_l = Â_l R_(l-1), where Â = (mean over heads of A + I), rows divided by their sum (Abnar & Zuidema 2020, §3).
     `product` is [batch query key]: how much of each input token is in each position of the last layer seen. Who reads
-    some positions only takes `read_from`, which costs little: the last layer is multiplied when it is asked for.
+    some positions only takes `read_from`, which costs little: the last layers are multiplied when they are asked for,
+    and a row times a matrix is less than a matrix times a matrix.
     """
 
     residual: bool = True
-    _last: Float[Tensor, "batch query key"] | None = None
+    _waiting: list[Float[Tensor, "batch query key"]] = field(default_factory=list)  # the last layers, lowest first
     _below: Float[Tensor, "batch query key"] | None = None
     _heads_so_far: Float[Tensor, "batch query key"] | None = None
     _stack: str | None = None
     streams_heads = True
 
     def __call__(self, call: Call) -> None:
-        self._stack = _fitting(call, self._stack, self._last if self._below is None else self._below, "rollout")
+        before = self._waiting[-1] if self._waiting else self._below
+        self._stack = _fitting(call, self._stack, before, "rollout")
         weights = call.weights.to(torch.promote_types(call.weights.dtype, torch.float32))
         if self._heads_so_far is None or call.heads[0] == 0:
-            _ = self.product  # the layer before this one is not the last
+            self._multiply(WAITING - 1)  # these are no longer the last
             self._heads_so_far = weights.sum(1)  # [batch query key]
         else:
             for head in weights.unbind(1):  # in place: a copy of N × N costs more than the sum
                 self._heads_so_far += head
         if call.heads[-1] == call.n_heads - 1:
-            self._last, self._heads_so_far = self._with_residual(self._heads_so_far, call.n_heads), None
+            self._waiting.append(self._with_residual(self._heads_so_far, call.n_heads))
+            self._heads_so_far = None
 
     @property
     def product(self) -> Float[Tensor, "batch query key"] | None:
         """The product of all layers seen; None before the first."""
-        if self._last is not None:
-            self._below, self._last = self._last if self._below is None else self._last @ self._below, None
+        self._multiply(0)
         return self._below
+
+    def _multiply(self, left: int) -> None:
+        """Take the lowest of the waiting layers into the product, until so many are left."""
+        while len(self._waiting) > left:
+            layer = self._waiting.pop(0)
+            self._below = layer if self._below is None else layer @ self._below
 
     def read_from(self, positions: Float[Tensor, "batch query"]) -> Float[Tensor, "batch key"]:
         """How much of each input token is in these positions, weighted: a row vector times the product."""
         rows = positions[:, None]  # [batch 1 query]
-        for layer in (self._last, self._below):
-            rows = rows if layer is None else rows.to(layer.dtype) @ layer
+        below = [] if self._below is None else [self._below]
+        for layer in (*reversed(self._waiting), *below):
+            rows = rows.to(layer.dtype) @ layer
         return rows[:, 0]
 
     def _with_residual(self, heads: Float[Tensor, "batch query key"], n: int) -> Float[Tensor, "batch query key"]:
