@@ -192,7 +192,7 @@ REFERENCE = [
 ] + [
     ours("transformer-tagger", TransformerForTokenClassification, TransformerConfig, **OURS),
     ours("transformer-tagger-torchnlp", TransformerForTokenClassification, TransformerConfig, form="torchnlp",
-         embedding_size=12, **OURS),
+         rectified=True, embedding_size=12, **OURS),
     ours("transformer-unmasked", TransformerForTokenClassification, TransformerConfig, masks_padding=False, norm="post",
          **OURS),
 ]  # fmt: skip

@@ -1,6 +1,6 @@
 """The parts of a Transformer layer (Vaswani et al. 2017), with the attention written out.
 
-    A = softmax(Q Kᵀ / √d) · z = A V, in several heads (Eq. 1)
+A = softmax(Q Kᵀ / √d) · z = A V, in several heads (Eq. 1)
 """
 
 import math
