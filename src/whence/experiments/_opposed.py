@@ -58,6 +58,18 @@ def numbers(table: pd.DataFrame) -> dict[str, Interval]:
     return {**found, "KL of the first that broke": Interval(least, np.nan, np.nan)}
 
 
+def by_strength(table: pd.DataFrame) -> pd.DataFrame:
+    """The adversaries of each λ in one row: means over examples and seeds, with intervals."""
+    found, rows = numbers(table), []
+    for strength in sorted(table.loc[table["who"] == "adversary", "strength"].unique()):
+        row = {"λ": strength}
+        for name in NAMES:
+            one = found[f"{name} at {strength:g}"]
+            row |= {name: one.mean, f"{name} low": one.low, f"{name} high": one.high}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def other_ways(rows: pd.DataFrame) -> Any:
     """Texts that are attended quite otherwise while their answer stays: [seed example]."""
     rows = rows.sort_values(["seed", "example"])

@@ -29,7 +29,7 @@ from pydantic import Field
 
 from whence.core.errors import BadConfig
 from whence.experiments._config import Opposed
-from whence.experiments._opposed import basins, decided, effects, numbers, outcomes
+from whence.experiments._opposed import basins, by_strength, decided, effects, numbers, outcomes
 from whence.figures.rivals import rivals
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
@@ -123,7 +123,7 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
 
 def figure(table: pd.DataFrame) -> Figure:
     """Answers by attention, a dot for each model: TVD by JSD (Wiegreffe & Pinter Fig. 5), NLL by KL (002 Fig. 1)."""
-    return rivals(outcomes(table), {"JSD": "TVD", "KL": "NLL"}, LABELS)
+    return rivals(outcomes(table), by_strength(table), {"JSD": "TVD", "KL": "NLL"}, LABELS)
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
