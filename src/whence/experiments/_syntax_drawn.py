@@ -119,7 +119,7 @@ def of_heads(rows: pd.DataFrame) -> Figure:
     """The attention of the heads of least divergence from true and from random trees (001 Fig. 4)."""
     panels = {}
     for tree, of in rows.groupby("tree", sort=False):
-        row = of.loc[of["divergence"].idxmin()]
+        row = of.iloc[int(of["divergence"].to_numpy().argmin())]
         shown = json.loads(row["shown"])
         title = f"nearest to {tree} trees: {row['site']}, head {row['head']}"
         panels[title] = (shown["words"], shown["weights"])
