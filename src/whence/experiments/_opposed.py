@@ -14,6 +14,7 @@ FEW = 0.2  # of the texts
 STAYS = 0.1  # how far an answer may move and count as the same
 BREAK = 5.0  # points: a smaller gap between two models is no break
 WIDEST = 0.5  # of all that lies between the best and the worst: a gap that parts two groups
+JUDGED = {"exclusive": "yes", "not exclusive": "no"}
 NAMES = {"JSD": "jsd", "JSD matched": "jsd_matched", "KL": "kl_cells", "TVD": "tvd", "NLL": "nll"}
 
 
@@ -55,7 +56,10 @@ def numbers(table: pd.DataFrame) -> dict[str, Interval]:
     models = models[models["who"] == "adversary"]
     broke = parted(models, measured(table["counts"]))
     least = np.nan if broke is None else float(models.loc[broke, "KL"].min())
-    return {**found, "KL of the first that broke": Interval(least, np.nan, np.nan)}
+    answer, _ = decided(effects(table))
+    judged = {f"judged {said}, %": 100.0 * (answer == given) for said, given in JUDGED.items()}
+    single = {"KL of the first that broke": least, **judged}
+    return {**found, **{name: Interval(value, np.nan, np.nan) for name, value in single.items()}}
 
 
 def by_strength(table: pd.DataFrame) -> pd.DataFrame:
