@@ -51,7 +51,8 @@ def numbers(table: pd.DataFrame) -> dict[str, Interval]:
         measure, counts = summed(rows["score"], rows["counts"])
         by_seed = counts.reshape(n_seed, -1, counts.shape[-1])
         mean = float(measure(by_seed.sum(1)).mean())
-        found[f"score at {name}"] = interval(mean, resampled(measure, by_seed)[:, 0])
+        score = interval(mean, resampled(measure, by_seed)[:, 0])
+        found |= {f"score at {name}": score, f"share at {name}": as_share(score)}
     models = outcomes(table)
     models = models[models["who"] == "adversary"]
     broke = parted(models, measured(table["counts"]))
@@ -60,6 +61,11 @@ def numbers(table: pd.DataFrame) -> dict[str, Interval]:
     judged = {f"judged {said}, %": 100.0 * (answer == given) for said, given in JUDGED.items()}
     single = {"KL of the first that broke": least, **judged}
     return {**found, **{name: Interval(value, np.nan, np.nan) for name, value in single.items()}}
+
+
+def as_share(points: Interval) -> Interval:
+    """The same of one instead of a hundred."""
+    return Interval(points.mean / 100, points.low / 100, points.high / 100)
 
 
 def by_strength(table: pd.DataFrame) -> pd.DataFrame:

@@ -116,8 +116,8 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The numbers that a ledger may ask for: `JSD at 0.2`, `TVD at 0.2`, `NLL at 0.2`, `KL at 0.2` (mean over cells),
-    `score at 0.2`, where 0.2 is λ; the same of `base`, `seeds` and `uniform`; `KL of the first that broke`; and
-    `judged exclusive, %` and `judged not exclusive, %`, 100 if that is the verdict.
+    `score at 0.2` (points) and `share at 0.2` (of one), where 0.2 is λ; the same of `base`, `seeds` and `uniform`; `KL
+    of the first that broke`; and `judged exclusive, %` and `judged not exclusive, %`, 100 if that is the verdict.
     """
     return numbers(table)
 
