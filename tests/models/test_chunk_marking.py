@@ -106,17 +106,19 @@ def tiny_bert(tmp_path_factory):
     return folder
 
 
-def test_any_encoder_is_fine_tuned_as_a_chunker(tiny_bert, tmp_path, capsys):
-    """`whence train FOLDER --data clauses`, then `whence run score`."""
-    out = tmp_path / "tuned"
+def test_any_encoder_is_fine_tuned_as_a_chunker(tiny_bert, corpus, tmp_path, capsys):
+    """`whence train FOLDER --data TABLE`, then `whence run score`."""
+    out, table = tmp_path / "tuned", tmp_path / "chunks.jsonl"
+    rows = [{"tokens": e.words, "tags": e.tags, "split": split} for split in corpus.splits for e in corpus[split]]
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(SystemExit, match=r"^0$"):
-        main(["train", str(tiny_bert), "--data=clauses", "--limit=120", "--epochs=3", "--learning-rate=1e-2",
-              "--batch-size=10", f"--out={out}", "--quiet", "--json"])  # fmt: skip
+        main(["train", str(tiny_bert), f"--data={table}", "--epochs=3", "--learning-rate=1e-2", "--batch-size=10",
+              f"--out={out}", "--quiet", "--json"])  # fmt: skip
     outcome = json.loads(capsys.readouterr().out.splitlines()[-1])
     subject = load(out)
     assert subject.task.name == "token-classification"
     assert tells_chunks(subject)
     assert outcome["f1"] > 0.3
     with pytest.raises(SystemExit, match=r"^0$"):
-        main(["run", "score", f"--model={out}", "--data=clauses", f"--out={tmp_path / 'r'}", "--quiet"])
+        main(["run", "score", f"--model={out}", f"--data={table}", f"--out={tmp_path / 'r'}", "--quiet"])
     assert f"{100 * outcome['f1']:.1f} points of F1" in capsys.readouterr().out
