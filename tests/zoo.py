@@ -193,8 +193,6 @@ REFERENCE = [
     ours("transformer-tagger", TransformerForTokenClassification, TransformerConfig, **OURS),
     ours("transformer-tagger-torchnlp", TransformerForTokenClassification, TransformerConfig, form="torchnlp",
          rectified=True, embedding_size=12, **OURS),
-    ours("transformer-unmasked", TransformerForTokenClassification, TransformerConfig, masks_padding=False, norm="post",
-         **OURS),
 ]  # fmt: skip
 
 ADOPTED = REQUIRED + UNLISTED
