@@ -197,8 +197,6 @@ REFERENCE = [
          num_attention_heads=2, **TEXT),
     ours("transformer-tagger-torchnlp", TransformerForTokenClassification, TransformerConfig, form="torchnlp",
          rectified=True, embedding_size=12, **OURS),
-    ours("transformer-unmasked", TransformerForTokenClassification, TransformerConfig, masks_padding=False, norm="post",
-         **OURS),
 ]  # fmt: skip
 
 ADOPTED = REQUIRED + UNLISTED
