@@ -35,6 +35,13 @@ SAID_BY_CODE: dict[str, Any] = {
 }  # fmt: skip
 MODES: dict[str, dict[str, Any]] = {
     "paper": {**SAID_BY_CODE, "norm": "post", "form": "vaswani", "rectified": False, "masks_padding": False},
-    "author-code": {**SAID_BY_CODE, "norm": "pre", "form": "torchnlp", "rectified": True, "masks_padding": False},
+    "author-code": {
+        **SAID_BY_CODE,
+        "norm": "pre",
+        "form": "torchnlp",
+        "rectified": True,
+        "masks_padding": False,
+        "chosen_on": "test",
+    },
     "corrected": {**SAID_BY_CODE, "norm": "pre", "form": "torchnlp", "rectified": False, "masks_padding": True},
 }
