@@ -32,7 +32,7 @@ def counted(rows: pd.DataFrame) -> tuple[Measure, np.ndarray]:
 
 def numbers(table: pd.DataFrame) -> dict[str, Interval]:
     """`score under base` and the like, with intervals over examples and seeds."""
-    found = {}
+    found: dict[str, Interval] = {}
     for name, rows in sources(table).items():
         measure, counts = counted(rows)
         mean = float(measure(counts.sum(1)).mean())
