@@ -9,7 +9,7 @@ from whence.experiments import score
 from whence.experiments.ablation import COLUMNS
 from whence.measures.bootstrap import Interval
 from whence.reproducing.comparing import based, lines_of, lines_of_figure, over_seeds
-from whence.reproducing.falls import controls, published_falls, relative_falls
+from whence.reproducing.falls import controls, finding, published_falls, relative_falls
 from whence.reproducing.lines import as_text, found_of, stated, stated_of_p, stated_of_word
 from whence.reproducing.study import Case, Number, Picture, Study, read
 from whence.results.result import Result
@@ -191,6 +191,9 @@ def test_a_control_says_what_remains_of_a_published_fall(altered, said):
     assert "published, 75.0 % are lost" in sentence
     assert said in sentence
     assert controls(study, [(paper, paper, result)]) == []
+    bare = Result("ablation", result.table[result.table["when"] == "infer"], {})
+    assert controls(study, [(control, control, bare)]) == []
+    assert finding(study, [(control, control, bare)]) == ""
 
 
 def test_the_papers_text_against_its_own_tables():

@@ -35,6 +35,11 @@ def relative_falls(tables: Mapping[str, Sequence[pd.DataFrame]], variant: str = 
     return found
 
 
+def trained_so(table: pd.DataFrame, variant: str = "uniform") -> bool:
+    """Whether models were trained again with their attention altered."""
+    return bool(((table["variant"] == variant) & (table["when"] == "train+infer")).any())
+
+
 def _relative(table: pd.DataFrame, variant: str, seed: int) -> tuple[float, Float[ndarray, " draw"]]:
     rows = table[(table["variant"] == variant) & (table["when"] == "train+infer")]
     measure, base, altered = table_counts(rows)
@@ -57,7 +62,7 @@ def finding(study: Study, found: Found) -> str:
     """The paper's finding in numbers, and what the controls do to it."""
     groups: dict[str, list[pd.DataFrame]] = {}
     for what, case, result in found:
-        if what is case:
+        if what is case and trained_so(result.table):
             label = KINDS[case.kind] + ("" if case.published is not None else ", controls")
             groups.setdefault(label, []).append(result.table)
     if not groups:
@@ -85,7 +90,7 @@ def controls(study: Study, found: Found) -> list[str]:
     theirs = {case.data: case.published for case in reversed(study.case) if case.published is not None}
     said = []
     for what, case, result in found:
-        if what is not case or case.published is not None or case.data not in theirs:
+        if what is not case or case.published is not None or case.data not in theirs or not trained_so(result.table):
             continue
         (ours,) = relative_falls({"": [result.table]}).values()
         published = -100 * theirs[case.data].uniform[0] / theirs[case.data].base
