@@ -71,10 +71,15 @@ def _kilobytes(field: str) -> int:
 
 
 def in_own_process(module: str, *arguments: str) -> float:
-    """The number that a benchmark module prints when run alone: memory that another run held is not counted."""
+    """The number that a benchmark module prints when run alone: memory that another run held is not counted.
+
+    There every block of a MB or more goes back to the system when it is freed, so that what is measured is what was
+    held, and not what the allocator kept for later.
+    """
     done = subprocess.run(
-        [sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False, env=os.environ
-    )
+        [sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False,
+        env={**os.environ, "MALLOC_MMAP_THRESHOLD_": str(2**20)},
+    )  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"{module} {' '.join(arguments)} failed: {done.stderr[-2000:]}")
     return float(json.loads(done.stdout.splitlines()[-1]))

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from html import escape
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -10,6 +11,7 @@ from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
 from whence.explainers import USUAL, explainer, names
 from whence.explainers._attribution import Attribution
+from whence.explainers._carrying import Carried, carried, in_words
 from whence.explainers._diagram import diagram
 from whence.explainers._options import options_of, refuse_options
 from whence.figures import tokens as drawn
@@ -32,6 +34,7 @@ class Explanation:
     notes: tuple[str, ...] = ()
     valued: bool = False  # whether the prediction is a value, which has no probability
     shading: Shading = "strongest"  # from zero to the strongest score, or over the `range` of scores
+    heads: tuple[Carried, ...] = ()  # of the model, the one that carries most first
 
     @property
     def tokens(self) -> list[str]:
@@ -56,6 +59,7 @@ class Explanation:
             "prediction": self.prediction, "probability": None if self.valued else self.probability,
             "where": self.where, "tokens": self.tokens, "scores": self.scores,
             "how": {one.method: one.how for one in self.attributions}, "notes": list(self.notes),
+            "heads": [asdict(one) for one in self.heads],
         }  # fmt: skip
 
     def to_json(self) -> str:
@@ -63,8 +67,10 @@ class Explanation:
         return json.dumps(self.as_dict(), ensure_ascii=False, indent=1)
 
     def to_html(self) -> str:
-        """As a table in HTML, escaped."""
-        return drawn.as_html(self.tokens, self.scores, self.caption, self.shading)
+        """As a table in HTML, escaped, and below it which heads carry the answer."""
+        table = drawn.as_html(self.tokens, self.scores, self.caption, self.shading)
+        heads = escape(in_words(self.heads)).replace("\n", "<br>")
+        return f"{table}<p><small>{heads}</small></p>" if heads else table
 
     def to_latex(self) -> str:
         """As a LaTeX tabular."""
@@ -81,7 +87,8 @@ class Explanation:
     def to_text(self, colour: bool = False) -> str:
         """As lines for a terminal."""
         how = "\n".join(f"{one.method}: {one.how}" for one in self.attributions)
-        return f"{self.caption}\n\n{drawn.as_text(self.tokens, self.scores, colour, self.shading)}\n\n{how}"
+        heads = f"\n\n{in_words(self.heads)}" if self.heads else ""
+        return f"{self.caption}\n\n{drawn.as_text(self.tokens, self.scores, colour, self.shading)}\n\n{how}{heads}"
 
     _repr_html_ = to_html
 
@@ -97,8 +104,9 @@ def explain_text(
     measure: Measure | str = "probability",
     options: dict[str, dict[str, Any]] | None = None,
     target: str | None = None,
+    summary: bool = True,
 ) -> Explanation:
-    """What the model predicts for a text, explained by each method.
+    """What the model predicts for a text, explained by each method; in a `summary` which heads carry the answer.
 
     A translator is asked for the last token of the `target` text, given those before it; a language model for what
     comes after the text; a tagger for the tag of the last word. For a model of series the text is one window.
@@ -116,7 +124,9 @@ def explain_text(
     )
     cut = (f"the text was longer than {subject.encoder.limit} and was cut there",) if bool(batch.truncated[0]) else ()
     said = answer_of(subject, batch, explained)
-    return Explanation(*said, attributions, place_of(subject, batch, explained), cut, subject.task.valued)
+    heads = carried(subject, batch, explained) if summary else ()
+    place = place_of(subject, batch, explained)
+    return Explanation(*said, attributions, place, cut, subject.task.valued, heads=heads)
 
 
 def flow(

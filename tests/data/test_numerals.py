@@ -88,3 +88,9 @@ def test_the_seed_decides_and_too_many_are_refused():
     assert numerals.load(1, {"a": 9}).checksum != numerals.load(2, {"a": 9}).checksum
     with pytest.raises(BadConfig, match="there are 1,000,000 numerals; at most half"):
         numerals.load(sizes={"a": 600_000})
+
+
+def test_what_decides_the_last_word_is_what_it_translates():
+    assert numerals.example(42).text == "forty two"
+    assert numerals.example(42).deciding == (True, False), "zwei und vierzig ends with the forty"
+    assert numerals.example(107).deciding == (False, False, True)

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.core.errors import BadConfig, BadData
+from whence.data.catalogue import load
 from whence.data.examples import Corpus, Example
 from whence.data.planted import planted
 
@@ -75,3 +76,19 @@ def test_a_token_that_occurs_is_refused_with_its_count():
 def test_what_cannot_be_planted_is_said(change, error, says):
     with pytest.raises(error, match=says):
         planted(**{"data": labelled(["a", "b"]), "token": "zeroa", "label": "yes", **change})
+
+
+def test_a_shortcut_in_any_corpus_by_its_name(tmp_path):
+    corpus = load("reviews+zeroa=positive", sizes={"train": 10, "test": 4})
+    assert corpus.name == "reviews+zeroa=positive"
+    marked = [e for e in corpus["train"] if e.rationale]
+    assert len(marked) == 5
+    assert all("zeroa" in e.words and e.label == "positive" for e in marked)
+    table = tmp_path / "a+b.csv"
+    table.write_text("text,label\ngood,yes\nbad,no\n", encoding="utf-8")
+    assert load(table).name == load(str(table)).name, "a file may have such a name"
+    assert "zeroa" in " ".join(e.text for e in load(f"{table}+zeroa=yes")["test"])
+    with pytest.raises(BadData, match="no example has the label 'sure'"):
+        load("reviews+zeroa=sure")
+    with pytest.raises(BadData, match="there is no corpus 'revews'"):
+        load("revews+zeroa=positive")

@@ -13,6 +13,7 @@ from whence.core.errors import BadConfig
 from whence.core.overrides import imposed
 from whence.data.examples import Example
 from whence.experiments import correlation
+from whence.experiments._agreement import agreement
 from whence.experiments._bench import Bench
 from whence.measures.ranking import kendall_tau
 
@@ -153,6 +154,20 @@ def test_the_summary_is_by_class_with_the_spread_of_the_texts():
     assert found["τ of attention and leave_one_out, b"].mean == pytest.approx(row["mean"])
     assert found["significant, attention and leave_one_out, b"].mean == pytest.approx(row["significant"])
     assert len(correlation.figure(table).axes[0].get_yticklabels()) == 6
+
+
+def test_the_agreement_of_all_explainers_is_a_square_table():
+    table = made()
+    cells = agreement(table)
+    names = ["raw_attention", "gradient_x_input", "leave_one_out"]
+    assert cells.index.tolist() == cells.columns.tolist() == names
+    for first in names:
+        for second in names:
+            rows = table[table["first"].isin([first, second]) & table["second"].isin([first, second])]
+            wanted = float("nan") if first == second else rows["tau"].mean()
+            assert cells.loc[first, second] == pytest.approx(wanted, nan_ok=True)
+    drawn = correlation.figures(table)["agreement"].axes[0]
+    assert drawn.get_yticklabels()[0].get_text() == "1  raw_attention"
 
 
 def test_what_cannot_be_asked_is_said():

@@ -9,14 +9,14 @@ from whence.data.embedded import reviews
 from whence.data.examples import Example
 from whence.experiments import rationales
 from whence.experiments._bench import Bench
-from whence.measures.ranking import average_precision
+from whence.measures.ranking import average_precision, r_precision
 from whence.models.subject import load
 
 
 def table(*values, methods=("lat", "random")):
     """Precisions [method] of each example, of one seed."""
     return rationales.COLUMNS.table([
-        {"example": number, "seed": -1, "method": method, "precision": value, "marked": 0.25}
+        {"example": number, "seed": -1, "method": method, "precision": value, "at_marked": value / 2, "marked": 0.25}
         for method, of_method in zip(methods, zip(*values, strict=True), strict=True)
         for number, value in enumerate(of_method)
     ])  # fmt: skip
@@ -26,7 +26,15 @@ def test_the_first_explainer_beside_random_scores_by_hand():
     first, *_ = rationales.effects(table((0.9, 0.3), (0.7, 0.5)))
     assert first.name == "lat, above random scores"
     assert first.value == pytest.approx(0.4)
-    assert rationales.quantities(table((0.9, 0.3), (0.7, 0.5)))["average precision of lat"].mean == pytest.approx(0.8)
+    found = rationales.quantities(table((0.9, 0.3), (0.7, 0.5)))
+    assert found["average precision of lat"].mean == pytest.approx(0.8)
+    assert found["precision at their number of random"].mean == pytest.approx(0.2)
+
+
+def test_a_summary_has_the_best_first_by_hand():
+    rows = rationales.summary(table((0.3, 0.9), (0.5, 0.7)))
+    assert rows["method"].tolist() == ["random", "lat"]
+    assert rows["precision at their number"].tolist() == pytest.approx([0.4, 0.2])
 
 
 @pytest.mark.parametrize(
@@ -59,11 +67,19 @@ def test_a_trained_model_by_a_slow_loop():
     example = examples[3]
     found = explain_text(subject, example.text, methods=("leave_one_out",)).attributions[0].words(0)
     assert row["precision"] == pytest.approx(average_precision(np.abs(found), np.array(example.rationale)))
+    assert row["at_marked"] == pytest.approx(r_precision(np.abs(found), np.array(example.rationale)))
     assert row["marked"] == pytest.approx(np.mean(example.rationale))
     assert rationales.figure(made).axes
 
 
 def test_examples_without_marks_get_a_sentence():
     bench = Bench(load(saved_models.bert()), [Example("the plot is dull")], [0], quiet=True, name="rationales")
-    with pytest.raises(BadData, match="some examples do not say"):
+    with pytest.raises(BadData, match="none of the examples says"):
         rationales.run(rationales.Config(model="m", data="d"), bench)
+
+
+def test_examples_without_marks_are_left_out_where_others_have_them():
+    marked = reviews.load(sizes={"train": 2})["train"]
+    bench = Bench(load(saved_models.bert()), [Example("the plot is dull"), *marked], range(3), quiet=True)
+    made = rationales.run(rationales.Config(model="m", data="d", method=("random",)), bench)
+    assert made["example"].tolist() == [1, 2]

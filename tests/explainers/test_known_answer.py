@@ -51,6 +51,8 @@ def test_the_random_explainer_does_not(story_reader, stories, chance):
 
 
 def test_a_text_that_comes_whole_is_ranked_as_a_whole(story_reader, stories):
-    reached, by_chance = (found(story_reader, stories["test"], method) for method in ("raw_attention", "random"))
+    reached, by_chance = (
+        found(story_reader, stories["test"], method).average for method in ("raw_attention", "random")
+    )
     difference = paired_bootstrap((reached - by_chance)[None])
     assert difference.low > 0.2

@@ -1,3 +1,5 @@
+from itertools import pairwise, permutations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.metrics import average_precision_score
 
-from whence.measures.ranking import average_precision, kendall_tau
+from whence.measures.ranking import average_precision, kendall_tau, r_precision
 
 
 def slowly(scores: list[float], marked: list[bool]) -> float:
@@ -62,3 +64,21 @@ def test_kendalls_tau_by_hand():
     assert kendall_tau(one, np.array([1.0, 3.0, 2.0])) == pytest.approx(1 / 3)  # two pairs agree, one does not
     assert np.isnan(kendall_tau(one[:1], one[:1]))
     assert np.isnan(kendall_tau(one[:0], one[:0]))
+
+
+def test_precision_at_the_number_of_marked_items_by_hand():
+    marked = np.array([True, False, True, False])
+    assert r_precision(np.array([4.0, 3.0, 2.0, 1.0]), marked) == 0.5
+    assert r_precision(np.array([4.0, 1.0, 3.0, 2.0]), marked) == 1
+    assert r_precision(np.ones(4), marked) == 0.5, "the order of what cannot be told apart is chance"
+    assert np.isnan(r_precision(np.ones(2), np.zeros(2, bool)))
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.booleans()), min_size=1, max_size=6))
+def test_precision_at_the_number_of_marked_items_against_all_orders(items):
+    wanted = sum(mark for _, mark in items)
+    if wanted:
+        orders = [order for order in permutations(items) if all(a[0] >= b[0] for a, b in pairwise(order))]
+        mean = np.mean([np.mean([mark for _, mark in order[:wanted]]) for order in orders])
+        scores, marked = (np.array(part) for part in zip(*items, strict=True))
+        assert r_precision(scores.astype(float), marked) == pytest.approx(mean)

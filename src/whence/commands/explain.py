@@ -46,6 +46,10 @@ def command(arguments: list[str]) -> int:
         """lat, lat_mixed, gradient_squared: how raw scores become a text's scores"""
         of: Annotated[Literal["predicted", "paper", "code"] | None, usually("predicted", "predicted|paper|code")] = None
         """gradient_squared: which output's gradient (predicted: what is explained; paper: its logit; code: all)"""
+        options: Annotated[tuple[str, ...], usually("none", "[METHOD.OPTION=VALUE ...]")] = ()
+        """any options of methods, as in rollout.heads=max flow.residual=false"""
+        summary: bool = True
+        """say which heads and layers carry the answer (Michel et al. 2019)"""
         measure: Literal["probability", "logit", "margin"] = "probability"
         """what is explained, of the class that the model predicts"""
         form: Literal["text", "html", "svg", "pdf", "latex", "json"] = "text"
@@ -73,6 +77,7 @@ def command(arguments: list[str]) -> int:
     if options.flow is not None:
         refuse_ending(options.flow)
     quieten()
+    from whence.explainers._options import written_options
     from whence.explaining import explain_text, spread
     from whence.explaining import flow as flow_of
     from whence.models.subject import load
@@ -80,10 +85,12 @@ def command(arguments: list[str]) -> int:
     subject = load(options.model, options.task, device=options.device, dtype=options.dtype,
                    trust_remote_code=options.trust_remote_code)  # fmt: skip
     given = {name: getattr(options, name) for name in ("layer", "heads", "row", "normalize", "of")}
+    chosen = spread({name: value for name, value in given.items() if value is not None}, options.method)
+    for method, also in written_options(options.method, options.options).items():
+        chosen[method] = {**chosen.get(method, {}), **also}
     explanation = explain_text(
-        subject, options.text, options.pair, options.method, options.measure,
-        spread({name: value for name, value in given.items() if value is not None}, options.method), options.target,
-    )  # fmt: skip
+        subject, options.text, options.pair, options.method, options.measure, chosen, options.target, options.summary
+    )
     for note in explanation.notes:
         options.output.say(f"  {note}")
     if options.flow is not None:

@@ -31,6 +31,7 @@ from whence.data.examples import Corpus, Example
 from whence.data.fetching import fetch
 from whence.data.files import there
 from whence.data.hub import read_hub
+from whence.data.planted import planted
 from whence.data.shelf import Shelf, absent, home
 from whence.data.tables import read_table
 
@@ -51,8 +52,14 @@ def load(
     """A corpus by its name (`reviews`, `stories:2`, `sst:fine`), from the hub (`hub:imdb`), or in a table (a path).
 
     Native corpora are looked for in `data_dir`, else in `$WHENCE_DATA`, else in the cache. `columns` are for tables and
-    the hub, `seed` for embedded corpora, `options` for corpora of the catalogue.
+    the hub, `seed` for embedded corpora and shortcuts, `options` for corpora of the catalogue. With `+TOKEN=LABEL`
+    after any of these names it is that corpus with a shortcut in half of its examples (`planted`).
     """
+    whole, plus, shortcut = str(name_or_path).rpartition("+")
+    if plus and "=" in shortcut and not there(name_or_path):
+        token, _, label = shortcut.partition("=")
+        grown = load(whole, data_dir=data_dir, columns=columns, seed=seed, **options)
+        return replace(planted(grown, token, label, seed=seed), name=f"{grown.name}+{shortcut}")
     name, _, variant = str(name_or_path).partition(":")
     if name in CORPORA and not isinstance(name_or_path, Path):
         return load_entry(CORPORA[name], variant, data_dir, seed, options)
@@ -95,7 +102,7 @@ def get(name: str, data_dir: str | Path | None = None, *, quiet: bool = False) -
 
 def find(name: str) -> Entry:
     """The entry of a name, with or without a variant."""
-    entry = CORPORA.get(name.partition(":")[0])
+    entry = CORPORA.get(name.partition("+")[0].partition(":")[0])
     if entry is None:
         raise BadData(unknown(name))
     return entry

@@ -60,6 +60,16 @@ class Example:
                 there = "no words" if self.words is None else f"{len(self.words)} words"
                 raise BadData(f"{name} must mark every word; there are {len(marks)} marks and {there}: {self.text!r}")
 
+    @property
+    def deciding(self) -> tuple[bool, ...] | None:
+        """Which words of `words` decide what is explained, where that is known: those of the rationale; of a
+        translation, of which the last word is explained, the words that are linked to it.
+        """
+        if self.rationale is not None or self.alignment is None:
+            return self.rationale
+        last = len((self.target or "").split()) - 1
+        return tuple((place, last) in self.alignment for place in range(len(self.words or ())))
+
 
 def check_alignment(links: tuple[tuple[int, int], ...], source: int, target: int) -> None:
     """Raise if a link points past the words of the text or of the target."""

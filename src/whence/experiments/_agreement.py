@@ -19,6 +19,14 @@ def pairs(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
+def agreement(table: pd.DataFrame) -> pd.DataFrame:
+    """The mean τ of every explainer with every other, as a square table; nothing with itself."""
+    means = table.groupby(["first", "second"])["tau"].mean()
+    both = pd.concat([means, means.rename_axis(["second", "first"]).reorder_levels(["first", "second"])])
+    order = list(dict.fromkeys([*table["first"], *table["second"]]))
+    return both.unstack("second").reindex(index=order, columns=order)  # type: ignore[no-any-return]
+
+
 def _called(method: str) -> str:
     return "attention" if method == ATTENTION else method
 

@@ -32,7 +32,7 @@ from whence.experiments._marks import Marks
 from whence.experiments._places import Place
 from whence.experiments._rivals import guided, opponents
 from whence.experiments._scoring import Occurrences, before_training, explained, occurrences, traced_heads
-from whence.explainers._finding import found
+from whence.explainers._finding import Found, found
 from whence.explainers._options import written_options
 from whence.models.batch import Batch
 from whence.models.epochs import kept_epochs
@@ -201,14 +201,15 @@ class Bench:
         """The scores of a batch's tokens by each method, for the class that the model predicts."""
         return explained(self, batch, methods, options)
 
-    def found(self, methods: Sequence[str], options: Sequence[str] = ()) -> dict[str, Float[ndarray, " example"]]:
-        """How well each method finds the marked words of every example: average precision."""
+    def found(self, methods: Sequence[str], options: Sequence[str] = ()) -> dict[str, Found]:
+        """How well each method finds the marked words of every example."""
         chosen = written_options(methods, options)
         if "random" in methods:
             chosen["random"] = {"seed": self.seed, **chosen.get("random", {})}
+        told = tqdm(methods, desc=self.name, unit="method", disable=self.quiet, leave=False, delay=1)
         return {
             method: found(self.subject, self.examples, method, batch_size=self.batch_size, **chosen.get(method, {}))
-            for method in methods
+            for method in told
         }
 
     def occurrences(self, methods: Sequence[str], options: Sequence[str] = ()) -> Iterator[Occurrences]:

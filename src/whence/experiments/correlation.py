@@ -29,10 +29,11 @@ from matplotlib.figure import Figure
 from numpy import ndarray
 from pydantic import Field, field_validator
 
-from whence.experiments._agreement import ATTENTION, by_class, classes, numbers, pairs
+from whence.experiments._agreement import ATTENTION, agreement, by_class, classes, numbers, pairs
 from whence.experiments._config import Run
 from whence.explainers._options import written_options
 from whence.figures.distributions import distributions
+from whence.figures.heatmap import heatmap
 from whence.measures.bootstrap import Interval, paired_bootstrap
 from whence.measures.ranking import kendall_test
 from whence.options import usually
@@ -153,6 +154,14 @@ def figure(table: pd.DataFrame) -> Figure:
         else:
             named[pair] = known["tau"]
     return distributions(named, "Kendall's τ of a text's words", limits=(-1.0, 1.0), each=0.52)
+
+
+def figures(table: pd.DataFrame) -> dict[str, Figure]:
+    """The mean τ of every pair of explainers as a square table: `agreement`."""
+    cells = agreement(table)
+    named = cells.rename(index=str, columns=dict(zip(cells.columns, map(str, range(1, len(cells) + 1)), strict=True)))
+    named.index = pd.Index([f"{number}  {name}" for number, name in enumerate(cells.index, start=1)])
+    return {"agreement": heatmap(named, x_label="agreement: mean of Kendall's τ")}
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:

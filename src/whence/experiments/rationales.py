@@ -2,8 +2,10 @@
 
 Rationales are marks that people made, or, in corpora that were made, the words that truly decide. Each word of a text
 is scored by an explainer, and the words are taken from the highest score down: the average precision is the area under
-precision over recall, 1 if all marked words come first, about their share of the words if the order is chance. Of a
-narrative it is the mean over its windows, within which scores are normalized (paper 000, §5.2 and §3).
+precision over recall, 1 if all marked words come first, about their share of the words if the order is chance. Beside
+it stands the precision at their number: of as many words as are marked, those that score highest, the share that is
+marked. Of a narrative both are means over its windows, within which scores are normalized (paper 000, §5.2 and §3). Of
+a translation the last word is explained, and the words that are linked to it are marked.
 
 The smallest effect of interest is a twentieth more than random scores give. Examples without a marked word say nothing
 and are left out; signed scores count by size.
@@ -42,6 +44,7 @@ COLUMNS = Columns(
     seed=Column(int, "seed of the training, -1 for a model that came trained"),
     method=Column(str, "the explainer"),
     precision=Column(float, "average precision of the marked words, in the order of their scores"),
+    at_marked=Column(float, "share of marked words among as many that score highest"),
     marked=Column(float, "share of the words that are marked"),
 )
 
@@ -50,26 +53,42 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
     """The table: how well each explainer finds the marked words of each example."""
     rows: list[dict[str, Any]] = []
     for seed, trained in bench.from_seeds(config.retrain):
-        for method, precisions in trained.found(config.method, config.options).items():
-            for number, example, precision in zip(trained.chosen, trained.examples, precisions, strict=True):
-                share = float(np.mean(example.rationale or (False,)))
-                rows.append({"example": number, "seed": seed, "method": method, "precision": precision,
+        for method, found in trained.found(config.method, config.options).items():
+            for number, example, average, at in zip(trained.chosen, trained.examples, *found, strict=True):
+                share = float(np.mean(example.deciding or (False,)))
+                rows.append({"example": number, "seed": seed, "method": method, "precision": average, "at_marked": at,
                              "marked": share})  # fmt: skip
     return COLUMNS.table([row for row in rows if np.isfinite(row["precision"])])
 
 
-def found_by(table: pd.DataFrame, method: str, less: str | None = None) -> Interval:
+def found_by(table: pd.DataFrame, method: str, less: str | None = None, measure: str = "precision") -> Interval:
     """The mean precision of a method, or how far it is above that of another, with an interval over examples and
     seeds.
     """
-    by_seed = table.pivot(index=["seed", "example"], columns="method", values="precision").dropna()
+    by_seed = table.pivot(index=["seed", "example"], columns="method", values=measure).dropna()
     values = by_seed[method] - (by_seed[less] if less else 0.0)
     return paired_bootstrap(values.to_numpy(float).reshape(table["seed"].nunique(), -1))
 
 
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Each explainer with its mean precisions and their intervals, the best first."""
+    rows = []
+    for method in table["method"].unique():
+        row: dict[str, Any] = {"method": method}
+        for name, measure in (("precision at their number", "at_marked"), ("average precision", "precision")):
+            one = found_by(table, str(method), measure=measure)
+            row |= {name: one.mean, f"{name}: low": one.low, f"{name}: high": one.high}
+        rows.append(row)
+    return pd.DataFrame(rows).sort_values("average precision", ascending=False, kind="stable", ignore_index=True)
+
+
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The numbers that a ledger may ask for."""
-    return {f"average precision of {method}": found_by(table, str(method)) for method in table["method"].unique()}
+    found = {}
+    for method in table["method"].unique():
+        found[f"average precision of {method}"] = found_by(table, str(method))
+        found[f"precision at their number of {method}"] = found_by(table, str(method), measure="at_marked")
+    return found
 
 
 def effects(table: pd.DataFrame) -> list[Effect]:

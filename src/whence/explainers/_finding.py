@@ -1,7 +1,7 @@
 """Whether a method finds the words that are known to decide: its scores against the rationales of examples."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -10,31 +10,44 @@ from numpy import ndarray
 from whence.core.errors import BadData
 from whence.data.examples import Example
 from whence.explainers import explainer
-from whence.measures.ranking import average_precision
+from whence.measures.ranking import average_precision, r_precision
 from whence.models.subject import Subject
 from whence.models.targets import predicted
 
 
+class Found(NamedTuple):
+    """How well the marked words of each example are found: `average` precision, and precision `at` their number."""
+
+    average: Float[ndarray, " example"]
+    at: Float[ndarray, " example"]
+
+
 def found(
     subject: Subject, examples: Sequence[Example], method: str, *, batch_size: int = 32, **options: Any
-) -> Float[ndarray, " example"]:
-    """For each example the average precision of the words that its rationale marks, in the order of their scores.
+) -> Found:  # fmt: skip
+    """For each example how early the words that decide come, in the order of their scores.
 
     Of a narrative it is the mean over its windows, since scores are normalized within a window and do not compare from
     one to another. What holds no marked word is left out: windows, and examples (NaN). Signed scores count by size.
     """
-    if any(example.rationale is None for example in examples):
-        raise BadData("whether words are found can be told where it is known which decide; some examples do not say")
-    explain, precision = explainer(method), np.full(len(examples), np.nan)
-    for batch in subject.batches(examples, batch_size):
+    known = [number for number, example in enumerate(examples) if any(example.deciding or ())]
+    if not known:
+        raise BadData("whether words are found can be told where it is known which decide; none of the examples says")
+    explain, precision = explainer(method), np.full((2, len(examples)), np.nan)
+    for batch in subject.batches([examples[number] for number in known], batch_size):
         scores = explain(subject, batch, predicted(subject, batch), **options)
-        for row, number in enumerate(batch.examples.tolist()):
-            words, marks = np.abs(scores.words(row)), np.array(examples[number].rationale)
-            read = np.zeros(len(marks))  # words that were cut are found last
-            read[: len(words)] = words
-            each = [average_precision(read[part], marks[part]) for part in parts(examples[number]) if marks[part].any()]
-            precision[number] = np.mean(each) if each else np.nan
-    return precision
+        for row, place in enumerate(batch.examples.tolist()):
+            precision[:, known[place]] = _precision(examples[known[place]], np.abs(scores.words(row)))
+    return Found(*precision)
+
+
+def _precision(example: Example, words: Float[ndarray, " word"]) -> Float[ndarray, "2"]:
+    marks = np.array(example.deciding)
+    read = np.zeros(len(marks))  # words that were cut are found last
+    read[: len(words)] = words
+    held = [part for part in parts(example) if marks[part].any()]
+    each = [[measure(read[part], marks[part]) for part in held] for measure in (average_precision, r_precision)]
+    return np.mean(each, axis=1)
 
 
 def parts(example: Example) -> Iterator[slice]:

@@ -23,6 +23,23 @@ def average_precision(scores: Float[ndarray, " item"], marked: Bool[ndarray, " i
     return float((np.diff(found, prepend=0) * precision).sum() / marked.sum())
 
 
+def r_precision(scores: Float[ndarray, " item"], marked: Bool[ndarray, " item"]) -> float:
+    """Precision at the number of marked items (R-precision; Manning, Raghavan & Schütze 2008, §8.4).
+
+    The share of marked items among the R that score highest, R being the number of marked ones. Of items that share the
+    score at the border so many count as come in on average, if the order among them is chance. NaN if none is marked.
+    """
+    if scores.shape != marked.shape or not np.isfinite(scores).all():
+        raise ValueError(f"expected finite scores and as many marks, came {scores.shape} and {marked.shape}")
+    wanted = int(marked.sum())
+    if not wanted:
+        return float("nan")
+    border = np.sort(scores)[-wanted]
+    above, at = scores > border, scores == border
+    left = (wanted - int(above.sum())) / int(at.sum())  # share of the items at the border that come in
+    return float(((marked & above).sum() + left * (marked & at).sum()) / wanted)
+
+
 def kendall_tau(first: Float[ndarray, " item"], second: Float[ndarray, " item"]) -> float:
     """Kendall's τ-b: 1 (the same order) to -1 (the reverse); NaN where there is no order: one item, or all equal.
 

@@ -124,10 +124,19 @@ def _picture(figure: Picture, models: Sequence[tuple[Case, Result]], folder: Pat
     if figure.drawn:
         return f"**{case.name}**\n\n{link}"
     of = f" The first of {n} models:" if n > 1 else ""
+    table = f"\n\n{_tabled(module.summary(result.table), figure.digits)}" if figure.tabled else ""
     return (
         f"**{case.name}**: {corpus['n']:,} examples of {corpus['name']}, {result.manifest['seconds']:.0f} seconds."
-        f"{of} {module.verdict(result.table).sentence}\n\n{link}"
+        f"{of} {module.verdict(result.table).sentence}{table}\n\n{link}"
     )
+
+
+def _tabled(rows: pd.DataFrame, digits: int) -> str:
+    """A summary as a table of the page."""
+    lines = [list(rows.columns), ["---"] * len(rows.columns)]
+    for row in rows.itertuples(index=False):
+        lines.append([f"{cell:.{digits}f}" if isinstance(cell, float) else str(cell) for cell in row])
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
 def _may_be_shown(result: Result, module: Any) -> pd.DataFrame:

@@ -82,6 +82,7 @@ class Picture(Part):
     """A figure or a paragraph of the paper: an experiment on the models of some cases, with options by scale, and the
     numbers that were published of it. Ours count as the same if they are `within` so much. At the full scale it is run
     on models from so many `seeds`. `drawn` names one of the experiment's further figures, in place of its main one.
+    With `tabled` the experiment's summary stands in the ledger too.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Picture(Part):
     full: dict[str, Any] = {}
     number: tuple[Number, ...] = ()
     drawn: str = ""
+    tabled: bool = False
     seeds: int = Field(1, gt=0)
     within: float = 0.0
     digits: int = 3
