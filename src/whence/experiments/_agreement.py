@@ -21,10 +21,10 @@ def pairs(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def agreement(table: pd.DataFrame) -> pd.DataFrame:
     """The mean τ of every explainer with every other, as a square table; nothing with itself."""
-    means = table.groupby(["first", "second"])["tau"].mean()
-    both = pd.concat([means, means.rename_axis(["second", "first"]).reorder_levels(["first", "second"])])
+    there = table[["first", "second", "tau"]]
+    both = pd.concat([there, there.rename(columns={"first": "second", "second": "first"})])
     order = list(dict.fromkeys([*table["first"], *table["second"]]))
-    return both.unstack("second").reindex(index=order, columns=order)  # type: ignore[no-any-return]
+    return both.pivot_table("tau", "first", "second").reindex(index=order, columns=order)
 
 
 def _called(method: str) -> str:
