@@ -127,37 +127,54 @@ def change_factor(measure: str, classes: int) -> float:
 class Divergence(torch.autograd.Function):
     """JSD(p, q) = ½ Σ p ln(p / m) + ½ Σ q ln(q / m) over the keys, in nats, m = (p + q) / 2.
 
-    Its gradients are ½ ln(p / m) and ½ ln(q / m): written out, since nearly all of a step is spent here.
+    Its gradient by p is ½ ln(p / m): written out, since nearly all of a step is spent here.
     """
 
     @staticmethod
     def forward(
-        ctx: Any, p: Float[Tensor, "*times batch head row key"], q: Float[Tensor, "*fewer batch head row key"]
+        ctx: Any, p: Float[Tensor, "*times batch head row key"], q: Float[Tensor, "batch head row key"]
     ) -> Float[Tensor, "*times batch head row"]:
-        """With the gradients kept for later."""
+        """With the gradient kept for later."""
         log_m = (p + q).div_(2).add_(TINY).log_()
         by_p, by_q = ((one + TINY).log_().sub(log_m).div_(2) for one in (p, q))
-        ctx.save_for_backward(by_p, by_q if ctx.needs_input_grad[1] else None)
+        ctx.save_for_backward(by_p)
         return (p * by_p).sum(-1) + (q * by_q).sum(-1)
 
     @staticmethod
-    def backward(ctx: Any, *grown: Tensor) -> tuple[Tensor, Tensor | None]:
-        """By p, and by q where it is not fixed."""
-        by_p, by_q = ctx.saved_tensors
-        return grown[0][..., None] * by_p, None if by_q is None else grown[0][..., None] * by_q
+    def backward(ctx: Any, *grown: Tensor) -> tuple[Tensor, None]:
+        """By p; q is fixed."""
+        return grown[0][..., None] * ctx.saved_tensors[0], None
+
+
+class Apart(torch.autograd.Function):
+    """Σ_j ½ Σ p_i ln(p_i / m_ij) over the other restarts j, for each restart i: summed over i, the JSD of all pairs.
+
+    The gradient by p_i is Σ_j ½ ln(p_i / m_ij): each logarithm is taken once.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, rows: Float[Tensor, "level restart *rest key"]) -> Float[Tensor, "level restart *rest"]:
+        """Each restart is set beside the one so many places on; half way round, every pair comes twice."""
+        restarts = rows.shape[1]
+        grown = (rows + TINY).log_().mul_(restarts - 1)
+        for shift in range(1, restarts // 2 + 1):
+            log_m = (rows + rows.roll(shift, 1)).div_(2).add_(TINY).log_()  # of a restart and of the one before it
+            grown -= log_m
+            if 2 * shift < restarts:
+                grown -= log_m.roll(-shift, 1)
+        ctx.save_for_backward(grown.div_(2))
+        return (rows * grown).sum(-1)
+
+    @staticmethod
+    def backward(ctx: Any, *grown: Tensor) -> Tensor:
+        """By the rows."""
+        return grown[0][..., None] * ctx.saved_tensors[0]
 
 
 def between(there: Alterable, rows: Logits, restarts: int) -> Float[Tensor, "level batch"]:
-    """The mean over pairs of restarts of the divergence between them, for each penalised change.
-
-    Each restart is set beside the one so many places on; half way round, every pair comes twice.
-    """
-    by_level = rows.unflatten(0, (-1, restarts))  # [level restart batch head row key]
-    total = rows.new_zeros(())
-    for shift in range(1, restarts // 2 + 1):
-        apart = there.over_rows(Divergence.apply(by_level, by_level.roll(shift, 1))).sum(1)  # [level batch]
-        total = total + (apart / 2 if 2 * shift == restarts else apart)
-    return total / (restarts * (restarts - 1) / 2)
+    """The mean over pairs of restarts of the divergence between them, for each penalised change."""
+    apart = there.over_rows(Apart.apply(rows.unflatten(0, (-1, restarts))))  # [level restart batch]
+    return apart.sum(1) / (restarts * (restarts - 1) / 2)
 
 
 def chosen(search: Search, limit: float, base: Float[Tensor, "batch class"]) -> Adversaries:
