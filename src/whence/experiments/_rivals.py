@@ -81,7 +81,7 @@ def into(bench: "Bench", config: Any) -> dict[str, Any]:
     if config.into == "same":
         return {}
     if bench.subject.task.name == "token-classification":
-        return {"model": "weighted", "heads": heads(bench)}
+        return {"model": "weighted", "heads": heads(bench), "mode": None}  # which is of the model that guides
     pooled = [site for site in bench.subject.sites.values() if site.kind == "pool"]
     if bench.training is not None and bench.training.model == "additive" and pooled:
         return {"encoder": "average"}
