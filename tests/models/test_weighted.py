@@ -35,6 +35,14 @@ def test_without_weights_from_outside_all_words_count_alike_and_padding_not_at_a
     assert_close(tape["attention"][0].weights[0, :, 0], torch.tensor([[0.5, 0.5, 0.0, 0.0]] * 2))
 
 
+def test_padding_may_get_weight_where_the_model_that_guides_gives_it_some():
+    model, ids = small(), torch.tensor([[3, 5, 0, 0]])
+    model.config.masks_padding = False
+    with torch.no_grad(), attending(model) as tape:
+        model(input_ids=ids, attention_mask=torch.tensor([[1, 1, 0, 0]]))
+    assert_close(tape["attention"][0].weights[0, :, 0], torch.full((2, 4), 0.25))
+
+
 def test_with_all_weight_on_itself_a_word_knows_nothing_of_its_neighbours():
     model = small()
     with torch.no_grad(), attending(model, override=imposed(torch.eye(3).expand(1, 2, 3, 3))):

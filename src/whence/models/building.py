@@ -164,7 +164,8 @@ def _weighted(training: Training, tokenizer: Any, corpus: Corpus, task: str, wid
     return weighted.WeightedForTokenClassification(
         weighted.WeightedConfig(
             embedding_size=width, hidden_size=training.hidden_size, num_attention_heads=training.heads,
-            dropout=training.dropout, frozen_vectors=frozen(training), **_named(tokenizer, corpus),
+            dropout=training.dropout, frozen_vectors=frozen(training), masks_padding=training.masks_padding,
+            **_named(tokenizer, corpus),
         )
     )  # fmt: skip
 

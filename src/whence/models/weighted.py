@@ -26,7 +26,9 @@ from whence.models.encoders import PlainModel
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
 @strict
 class WeightedConfig(PreTrainedConfig):
-    """`num_attention_heads` is how many weightings of the words there are."""
+    """`num_attention_heads` is how many weightings of the words there are. Unless `masks_padding`, padding may get
+    weight too, as from a model that attends to it.
+    """
 
     model_type = "whence-weighted"
 
@@ -36,6 +38,7 @@ class WeightedConfig(PreTrainedConfig):
     num_attention_heads: int = 4
     dropout: float = 0.0
     frozen_vectors: bool = False
+    masks_padding: bool = True
     pad_token_id: int | None = 0
     bos_token_id: int | None = 1
     eos_token_id: int | None = 2
@@ -70,7 +73,8 @@ class WeightedForTokenClassification(PlainModel):
         x = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
         hidden = F.relu(self.project(self.dropout(x)))  # [batch token hidden]
         length, heads = x.shape[1], self.config.num_attention_heads
-        mask = (x.new_ones(x.shape[:2]) if attention_mask is None else attention_mask).bool()[:, None, None, :]
+        given = attention_mask if self.config.masks_padding else None
+        mask = (x.new_ones(x.shape[:2]) if given is None else given).bool()[:, None, None, :]
         scores = x.new_zeros(
             len(x), heads, length, length, requires_grad=torch.is_grad_enabled()
         )  # gradients may be asked
