@@ -10,7 +10,7 @@ from whence.data.embedded import reviews, stories
 from whence.data.examples import Example
 from whence.experiments import guide
 from whence.experiments._bench import Bench
-from whence.experiments._guiding import effects, numbers
+from whence.experiments._guiding import effects, levels, numbers
 from whence.experiments._running import perform
 from whence.models import workshop
 from whence.models.marking import scores
@@ -104,3 +104,13 @@ def test_the_attention_of_a_model_that_found_the_deciding_fact_helps_one_that_ca
     config = guide.Config(model=str(tmp_path / "base"), data="stories:words", sources=("base", "uniform"), into="words")
     verdict = guide.verdict(perform("guide", config, Store(tmp_path), corpus=corpus, quiet=True).table)
     assert verdict.answer == "yes", verdict.sentence
+
+
+def test_where_nothing_is_compared_it_is_shown_how_well_models_do(corpus, folder):
+    config = guide.Config(model=str(folder / "base"), data="reviews", sources=("none",))
+    table = perform("guide", config, Store(folder), corpus=corpus, quiet=True).table
+    (one,) = levels(table)
+    assert (one.name, one.unit) == ("nothing imposed", "points of accuracy")
+    assert one.value == pytest.approx(100 * table["score"].mean())
+    assert guide.figure(table).axes
+    assert guide.verdict(table).answer == "undecided"

@@ -65,6 +65,16 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     return sorted(found, key=lambda effect: not effect.name.startswith(WORDS["uniform"]))
 
 
+def levels(table: pd.DataFrame) -> list[Effect]:
+    """How well models do under each source: what can be shown where there is nothing to compare with."""
+    unit, rows = f"points of {measured(table['counts'])}", numbers(table)
+    return [
+        Effect(WORDS.get(name.removeprefix("score under "), name), one.mean, one.low, one.high, unit, 0.0,
+               table["example"].nunique(), table["seed"].nunique())
+        for name, one in rows.items() if name.startswith("score")
+    ]  # fmt: skip
+
+
 def decided(found: list[Effect], table: pd.DataFrame) -> tuple[Any, str]:
     """Yes if equal weights lose more than the smallest effect of interest, no if they lose less."""
     if not found:

@@ -22,7 +22,7 @@ from pydantic import Field
 
 from whence.core.errors import BadConfig
 from whence.experiments._config import Opposed
-from whence.experiments._guiding import decided, effects, numbers, reached
+from whence.experiments._guiding import decided, effects, levels, numbers, reached
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
@@ -95,8 +95,8 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """What each other source loses beside this model's attention, with intervals."""
-    return intervals(effects(table))
+    """What each other source loses beside this model's attention, with intervals; without it, how well each does."""
+    return intervals(effects(table) or levels(table))
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
