@@ -117,6 +117,23 @@ def test_attention_beside_trees_by_epoch_with_the_papers_four_figures_and_known_
         assert (tmp_path / f"page/syntax-{name}.svg").exists()
 
 
+def test_attention_that_guides_a_model_of_single_words(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    said = whence(
+        capsys, "reproduce", "adversary", "--only", "the stricter probe", "--out", tmp_path, "--ledger", page, "--quiet"
+    )
+    assert said.code == 0
+    lines = pd.read_csv(tmp_path / "page" / "adversary.csv").set_index(["where", "quantity"])
+    guided = lines.loc["the stricter probe", "ours"]
+    assert guided["share under base"] > guided["share under uniform"] + 0.3, "a word's neighbours tell its chunk"
+    assert guided["share under base"] > guided["share under permuted"] + 0.3
+    assert set(lines.loc["the stricter probe", "status"]) == {"control"}
+    assert (tmp_path / "page/adversary-the-stricter-probe-conll-2000-author-code.svg").exists()
+    study = read("adversary")
+    assert len(lines) == sum(len(figure.cases) * len(figure.number) for figure in study.figure)
+    assert {case.mode for case in study.case} >= {"paper", "author-code", "corrected"}
+
+
 def test_a_mode_that_is_not_there_gets_a_sentence(capsys):
     said = whence(capsys, "reproduce", "lat", "--mode", "wrong")
     assert said.code == 2
