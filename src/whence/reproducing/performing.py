@@ -77,12 +77,15 @@ def settled(run: Run, data_dir: Path | None) -> Training:
 
 
 def performed(name: str, ready: Ready, options: dict[str, Any], way: Way) -> Result | None:
-    """The result of an experiment on a case; None if it is not there and should be."""
+    """The result of an experiment on a case, or on other data where its options name some; None if it is not there and
+    should be.
+    """
     given = {"model": str(ready.folder), "data": ready.training.data, "data_dir": ready.training.data_dir, **options}
     config = checked(experiment(name).Config, given)
+    corpus = load_corpus(config.data, data_dir=way.data_dir) if "data" in options else ready.corpus
     if not way.saved:
-        return perform(name, config, way.store, corpus=ready.corpus, quiet=way.quiet)
-    return way.store.get(name, identified(name, config, load(ready.folder), ready.corpus))
+        return perform(name, config, way.store, corpus=corpus, quiet=way.quiet)
+    return way.store.get(name, identified(name, config, load(ready.folder), corpus))
 
 
 def conducted(
