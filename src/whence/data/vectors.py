@@ -63,7 +63,8 @@ def is_number(part: str) -> bool:
 def as_vector(line: str, width: int, where: str) -> Float[np.ndarray, " width"]:
     """The numbers at the end of a line."""
     numbers = line.rsplit(" ", width)[1:]
-    if not all(map(is_number, numbers)):
+    try:
+        return np.array([float(part) for part in numbers], dtype=np.float32)
+    except ValueError:
         wrong = next(part for part in numbers if not is_number(part))
-        raise BadData(f"{where}: a number was expected; there is {wrong!r}")
-    return np.array(numbers, dtype=np.float32)
+        raise BadData(f"{where}: a number was expected; there is {wrong!r}") from None

@@ -117,8 +117,9 @@ def begin_with(
 ) -> None:
     """Word vectors where there are some; a word without one is drawn from a normal of the same mean and spread."""
     known = torch.tensor(np.stack(list(found.values())), dtype=table.dtype)
+    mean, spread = float(known.mean()), float(known.std())
     for word, number in sorted(numbers.items(), key=lambda item: item[1]):
         if number == 0:
             continue  # padding stays zero
-        drawn = torch.normal(float(known.mean()), float(known.std()), table[number].shape, generator=generator)
+        drawn = torch.normal(mean, spread, table[number].shape, generator=generator)
         table[number] = torch.as_tensor(found[word]) if word in found else drawn
