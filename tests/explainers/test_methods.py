@@ -370,7 +370,7 @@ def test_words_are_the_sums_of_their_pieces():
 
 
 def test_methods_by_name():
-    assert names() == ("gradient_squared", "gradient_x_input", "lat", "lat_mixed", "leave_one_out", "random",
+    assert names() == ("flow", "gradient_squared", "gradient_x_input", "lat", "lat_mixed", "leave_one_out", "random",
                        "raw_attention", "rollout")  # fmt: skip
     assert explainer("raw-attention") is explainer("raw_attention")
     with pytest.raises(

@@ -6,13 +6,14 @@ The score of token i is the i-th column of R at the row that is read; where a lo
 them. Without `residual` the identity is left out.
 
 Differs from the paper: it does not say what to do with a local attention, nor which row is read elsewhere ([CLS] in its
-classifiers); here `row`, stated.
+classifiers); here `row`, stated. It takes the mean of heads; `heads` may also be their `max` or `min`.
 """
 
 import torch
 
 from whence.core.streaming import Rollout
 from whence.explainers._attribution import Attribution, attribution
+from whence.explainers._fusing import fusion
 from whence.explainers._stack import follow
 from whence.models.batch import Batch
 from whence.models.subject import Subject
@@ -21,11 +22,19 @@ from whence.models.targets import Target
 
 @torch.no_grad()
 def explain(
-    subject: Subject, batch: Batch, target: Target, *, residual: bool = True, row: int | str = "auto"
+    subject: Subject,
+    batch: Batch,
+    target: Target,
+    *,
+    residual: bool = True,
+    heads: str = "mean",
+    row: int | str = "auto",
 ) -> Attribution:
-    """Score each token by its share of what is read (`row`: see `_stack.follow`); a text's scores sum to one."""
-    product = Rollout(residual=residual)
+    """Score each token by its share of what is read (`row`: see `_stack.follow`); a text's scores sum to one.
+
+    `heads`: what is made of a layer's heads, weight by weight: their `mean`, `max`, or `min`.
+    """
+    product = Rollout(residual=residual, heads=fusion(heads))
     followed = follow(subject, batch, target, row, "rollout", product)
-    return attribution(
-        product.read_from(followed.start), batch, "rollout", f"{followed.how}, residual: {'yes' if residual else 'no'}"
-    )
+    how = f"{followed.how}, heads: {heads}, residual: {'yes' if residual else 'no'}"
+    return attribution(product.read_from(followed.start), batch, "rollout", how)
