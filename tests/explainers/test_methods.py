@@ -370,11 +370,14 @@ def test_words_are_the_sums_of_their_pieces():
 
 
 def test_methods_by_name():
-    assert names() == ("flow", "gradient_squared", "gradient_x_input", "lat", "lat_mixed", "leave_one_out", "random",
-                       "raw_attention", "rollout")  # fmt: skip
+    assert names() == (
+        "attention_gradient", "attention_norm", "decomposition", "effective_attention", "flow", "gradient_squared",
+        "gradient_x_input", "integrated_gradients", "lat", "lat_mixed", "leave_one_out", "random", "raw_attention",
+        "rollout", "sinks", "value_zeroing",
+    )  # fmt: skip
     assert explainer("raw-attention") is explainer("raw_attention")
     with pytest.raises(
-        BadConfig, match=r"no explainer 'raw_atention' \(did you mean raw_attention\?\); there are: grad"
+        BadConfig, match=r"no explainer 'raw_atention' \(did you mean raw_attention\?\); there are: att"
     ):
         explainer("raw_atention")
     with pytest.raises(BadConfig, match="no explainer 'zzz'; there are"):

@@ -108,14 +108,14 @@ class Rollout:
 
 
 def fused(weights: Float[Tensor, "batch head query key"], heads: Fusion) -> Float[Tensor, "batch query key"]:
-    """A layer's heads as one: their sum (for a mean that is divided later), or weight by weight the largest or least."""
+    """A layer's heads as one: their sum (a mean, once it is divided), or weight by weight the largest or least."""
     return weights.sum(1) if heads == "mean" else weights.amax(1) if heads == "max" else weights.amin(1)
 
 
 def augmented(
     heads: Float[Tensor, "batch query key"], residual: bool = True, parts: int = 1
 ) -> Float[Tensor, "batch query key"]:
-    """A + I, rows divided by their sum; of a sum over so many parts, + parts × I. In place where no graph forbids it."""
+    """A + I, rows divided by their sum; of a sum of so many parts, + parts × I. In place where no graph forbids it."""
     if heads.requires_grad:
         identity = torch.eye(heads.shape[-1], dtype=heads.dtype, device=heads.device)
         heads = heads + parts * identity if residual else heads

@@ -4,8 +4,8 @@ Layers are a network: from token i of a layer to token j of the one below goes a
 Â = (mean over heads of A + I), rows divided by their sum. The score of token j is the maximum flow from the node that
 is read to j among the inputs; each token's flow is taken by itself, so that a text's scores do not sum to one.
 
-Flow often says no more than the lowest layer does: what enters token j cannot exceed its column there, nor all there is.
-That bound, min(1, Σ_i Â_1(i, j)), is the baseline: `how` says for how many tokens the flow just equals it, and with
+Flow often says no more than the lowest layer does: what enters token j cannot exceed its column there, nor all there
+is. That bound, min(1, Σ_i Â_1(i, j)), is the baseline: `how` says for how many tokens the flow just equals it, and with
 `baseline` the bound itself is the score.
 
 Differs from the paper: a local attention is a node above the topmost layer, its weights the capacities; so is a mean of
@@ -19,11 +19,11 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
-from torch import Tensor
 
 from whence.explainers._attribution import Attribution, attribution
 from whence.explainers._fusing import Layers, fusion
 from whence.explainers._stack import follow
+from whence.explainers.sinks import sparing
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
@@ -41,18 +41,21 @@ def explain(
     residual: bool = True,
     heads: str = "mean",
     row: int | str = "auto",
+    without_sinks: bool = False,
     baseline: bool = False,
 ) -> Attribution:
     """Score each token by the maximum flow from what is read to it (`row`: see `_stack.follow`), from 0 to 1.
 
     `heads`: what is made of a layer's heads, weight by weight: their `mean`, `max`, or `min`.
+    `without_sinks`: see `sinks`.
     """
     layers = Layers(fusion(heads), residual)
-    followed = follow(subject, batch, target, row, "flow", layers)
+    watcher, spared = sparing(subject, batch, layers) if without_sinks else (layers, "")
+    followed = follow(subject, batch, target, row, "flow", watcher)
     matrices = [matrix.double().cpu().numpy() for matrix in layers.matrices]
     start, tokens = followed.start.double().cpu().numpy(), followed.attended.cpu().numpy()
     bound = np.stack([bounds([m[text] for m in matrices], start[text]) for text in range(len(start))]) * tokens
-    how = f"{followed.how}, heads: {heads}, residual: {'yes' if residual else 'no'}"
+    how = f"{followed.how}, heads: {heads}, residual: {'yes' if residual else 'no'}{spared}"
     if baseline:
         return attribution(torch.from_numpy(bound), batch, "flow", f"{how}, the bound min(1, column of layer 1) alone")
     flow = np.stack([flows([m[t] for m in matrices], start[t], tokens[t]) for t in range(len(start))])

@@ -15,6 +15,7 @@ from whence.core.streaming import Rollout
 from whence.explainers._attribution import Attribution, attribution
 from whence.explainers._fusing import fusion
 from whence.explainers._stack import follow
+from whence.explainers.sinks import sparing
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
@@ -29,12 +30,15 @@ def explain(
     residual: bool = True,
     heads: str = "mean",
     row: int | str = "auto",
+    without_sinks: bool = False,
 ) -> Attribution:
     """Score each token by its share of what is read (`row`: see `_stack.follow`); a text's scores sum to one.
 
     `heads`: what is made of a layer's heads, weight by weight: their `mean`, `max`, or `min`.
+    `without_sinks`: see `sinks`.
     """
     product = Rollout(residual=residual, heads=fusion(heads))
-    followed = follow(subject, batch, target, row, "rollout", product)
-    how = f"{followed.how}, heads: {heads}, residual: {'yes' if residual else 'no'}"
+    watcher, spared = sparing(subject, batch, product) if without_sinks else (product, "")
+    followed = follow(subject, batch, target, row, "rollout", watcher)
+    how = f"{followed.how}, heads: {heads}, residual: {'yes' if residual else 'no'}{spared}"
     return attribution(product.read_from(followed.start), batch, "rollout", how)

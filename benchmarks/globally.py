@@ -1,0 +1,121 @@
+"""Global explainers beside the plain way of computing the same: flow, value zeroing, leave-one-out.
+
+*Flow* of 100 tokens through MiniLM's 6 layers, from [CLS] to every token, beside networkx's `edmonds_karp`, which is what
+the authors' code calls once for each token; that takes minutes, so it is run for some tokens and extrapolated from these.
+*Value zeroing* of every token in every layer, beside one pass of the whole model for each token and layer. *Leave-one-out*
+of a batch of texts, beside one text and one token at a time. Each pair is checked to give the same numbers.
+"""
+
+import time
+from collections.abc import Callable
+
+import networkx
+import numpy as np
+import torch
+from numpy import ndarray
+from transformers import AutoTokenizer
+
+from benchmarks.measuring import interleaved, table, verdict
+from benchmarks.models import MINILM, minilm, texts
+from whence import adopt
+from whence.core.attending import attending
+from whence.core.streaming import augmented
+from whence.data.examples import Example
+from whence.explainers import explainer
+from whence.explainers._layers_alone import Zeroed
+from whence.explainers.flow import flows
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+from whence.models.targets import Target
+
+TOKENS, SOME = 100, (0, 7, 50, 99)  # tokens of the text; those for which networkx is run
+ROUNDS = 3
+WORDS = "the film is not a bad story but it never was as good as the book that it was made from".split()
+
+
+def report() -> str:
+    subject = Subject(adopt(minilm()), AutoTokenizer.from_pretrained(MINILM), "sequence-classification")
+    rows = [flow_row(subject), zeroing_row(subject), leaving_row(subject)]
+    return table(["", "the plain way", "ours", "times faster"], rows)
+
+
+def flow_row(subject: Subject) -> list[str]:
+    with attending(subject.model) as tape:
+        subject.model(**texts(1, TOKENS))
+    layers = [augmented(call.weights.mean(1))[0].double().numpy() for call in tape.calls()]
+    start = np.eye(TOKENS)[0]
+    began = time.perf_counter()
+    slow = by_networkx(layers)
+    seconds = (time.perf_counter() - began) / len(SOME) * TOKENS
+    ours = interleaved({"flow": lambda: flows(layers, start)}, ROUNDS)
+    np.testing.assert_allclose(flows(layers, start)[list(SOME)], slow, atol=1e-5)
+    return [f"flow, {TOKENS} tokens, {len(layers)} layers, all tokens",
+            f"networkx edmonds_karp: {seconds:.0f} s (extrapolated from {len(SOME)} tokens)",
+            f"{ours.median('flow'):.3f} s", verdict(seconds / ours.median("flow"), 1000, at_least=True)]  # fmt: skip
+
+
+def by_networkx(layers: list[ndarray]) -> list[float]:
+    graph = networkx.DiGraph()
+    for layer, matrix in enumerate(layers):
+        for upper, lower in zip(*np.nonzero(matrix), strict=True):
+            graph.add_edge((layer + 1, int(upper)), (layer, int(lower)), capacity=float(matrix[upper, lower]))
+    algorithm = networkx.algorithms.flow.edmonds_karp
+    top = (len(layers), 0)
+    return [networkx.maximum_flow_value(graph, top, (0, token), flow_func=algorithm) for token in SOME]
+
+
+def zeroing_row(subject: Subject) -> list[str]:
+    batch = subject.encode([Example(" ".join(WORDS))])
+    target = first_class(batch)
+    variants: dict[str, Callable[[], object]] = {
+        "ours": lambda: explainer("value_zeroing")(subject, batch, target, layer="last").scores,
+        "all": lambda: explainer("value_zeroing")(subject, batch, target),
+        "plain": lambda: passes_for_each_token(subject, batch),
+    }
+    np.testing.assert_allclose(variants["ours"]()[0], passes_for_each_token(subject, batch)[-1], atol=1e-4)
+    times = interleaved({name: variants[name] for name in ("all", "plain")}, ROUNDS)
+    what = f"value zeroing, {batch.special.shape[1]} tokens, {len(subject.sites)} layers"
+    return [what, f"a pass for each token and layer: {times.median('plain'):.2f} s", f"{times.median('all'):.2f} s",
+            verdict(times.ratio("plain", "all"), 3, at_least=True)]  # fmt: skip
+
+
+def passes_for_each_token(subject: Subject, batch: Batch) -> list[ndarray]:
+    """Of each layer, how far [CLS] turns without each token's value; the whole model runs each time."""
+    layers = subject.model.bert.encoder.layer
+    found = []
+    for site, module in zip(subject.sites, layers, strict=True):
+        seen: list[torch.Tensor] = []
+        hook = module.register_forward_hook(
+            lambda m, a, out, seen=seen: seen.append(out if isinstance(out, torch.Tensor) else out[0])
+        )
+        subject.model(**batch.inputs)
+        for token in range(batch.special.shape[1]):
+            with attending(subject.model, {site: Zeroed(torch.tensor([token]), 1)}, watch=None):
+                subject.model(**batch.inputs)
+        hook.remove()
+        turned = 1 - torch.cosine_similarity(seen[0][:, 0].double(), torch.cat(seen[1:])[:, 0].double(), -1)
+        found.append((turned / turned.sum()).numpy())
+    return found
+
+
+def leaving_row(subject: Subject) -> list[str]:
+    examples = [Example(" ".join(WORDS[place:])) for place in range(16)]
+    whole, alone = subject.encode(examples), [subject.encode([example]) for example in examples]
+    leave = explainer("leave_one_out")
+
+    def one_by_one() -> list[ndarray]:
+        return [leave(subject, batch, first_class(batch)).words(0) for batch in alone]
+
+    together = leave(subject, whole, first_class(whole))
+    for row, words in enumerate(one_by_one()):
+        np.testing.assert_allclose(together.words(row), words, atol=1e-5)
+    times = interleaved({"ours": lambda: leave(subject, whole, first_class(whole)), "plain": one_by_one}, ROUNDS)
+    return [f"leave-one-out, {len(examples)} texts of up to {whole.special.shape[1]} tokens",
+            f"a pass for each text and token: {times.median('plain'):.2f} s", f"{times.median('ours'):.2f} s",
+            verdict(times.ratio("plain", "ours"), 3, at_least=True)]  # fmt: skip
+
+
+def first_class(batch: Batch) -> Target:
+    """What is explained does not matter to the time."""
+    nothing = torch.zeros(len(batch), dtype=torch.long)
+    return Target(nothing, nothing)
