@@ -1,9 +1,9 @@
 """Global explainers beside the plain way of computing the same: flow, value zeroing, leave-one-out.
 
-*Flow* of 100 tokens through MiniLM's 6 layers, from [CLS] to every token, beside networkx's `edmonds_karp`, which is what
-the authors' code calls once for each token; that takes minutes, so it is run for some tokens and extrapolated from these.
-*Value zeroing* of every token in every layer, beside one pass of the whole model for each token and layer. *Leave-one-out*
-of a batch of texts, beside one text and one token at a time. Each pair is checked to give the same numbers.
+*Flow* of 100 tokens through MiniLM's 6 layers, from [CLS] to every token, beside networkx's `edmonds_karp`, which is
+what the authors' code calls once for each token; that takes minutes, so it is run for some tokens and extrapolated from
+these. *Value zeroing* of every token in every layer, beside one pass of the whole model for each token and layer.
+*Leave-one-out* of a batch of texts, beside one text and one token at a time. Each pair is checked to give the same.
 """
 
 import time
@@ -30,7 +30,7 @@ from whence.models.targets import Target
 
 TOKENS, SOME = 100, (0, 7, 50, 99)  # tokens of the text; those for which networkx is run
 ROUNDS = 3
-WORDS = "the film is not a bad story but it never was as good as the book that it was made from".split()
+TEXT = "the film is not a bad story but it never was as good as the book that it was made from"
 
 
 def report() -> str:
@@ -65,7 +65,7 @@ def by_networkx(layers: list[ndarray]) -> list[float]:
 
 
 def zeroing_row(subject: Subject) -> list[str]:
-    batch = subject.encode([Example(" ".join(WORDS))])
+    batch = subject.encode([Example(TEXT)])
     target = first_class(batch)
     variants: dict[str, Callable[[], object]] = {
         "ours": lambda: explainer("value_zeroing")(subject, batch, target, layer="last").scores,
@@ -99,7 +99,7 @@ def passes_for_each_token(subject: Subject, batch: Batch) -> list[ndarray]:
 
 
 def leaving_row(subject: Subject) -> list[str]:
-    examples = [Example(" ".join(WORDS[place:])) for place in range(16)]
+    examples = [Example(TEXT[4 * place :]) for place in range(16)]
     whole, alone = subject.encode(examples), [subject.encode([example]) for example in examples]
     leave = explainer("leave_one_out")
 

@@ -91,7 +91,8 @@ class Observing:
     def at_norm(self, module: nn.Module, args: tuple[Any, ...], output: Tensor) -> None:
         layer, given = self.waiting, args[0]
         if layer is not None and self.summed is not None:
-            if self.made_last is not None and near(self.summed + self.made_last.double(), given):
+            last = self.made_last
+            if last is not None and last.shape == self.summed.shape and near(self.summed + last.double(), given):
                 layer.norm = None  # its sum went on without it: it was the norm before what came next
             self.close()
         elif layer is not None and layer.made is not None and given.numel() == layer.made.numel():
