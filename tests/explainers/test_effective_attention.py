@@ -34,6 +34,7 @@ def test_the_null_space_and_nothing_else_is_taken_away():
     weights = weights * permitted / (weights * permitted).sum(-1, keepdim=True)
     found = effective(weights, values, permitted)
     assert_allclose(found @ values, weights @ values, atol=1e-12)  # the context is the same
+    found = found.numpy()
     for text, keys in ((0, 9), (1, 6)):
         for head in range(3):
             free = null_space(values[text, head, :keys].numpy().T)  # [key dimension]: u T = 0

@@ -122,7 +122,7 @@ def _alone(
     recorded = batch_first(output, rows)[: rows // times]
     layer = LayerAlone(subject, calls[0], recorded, module, arguments, times)
     try:
-        same = near(layer.run(times + 1).double(), repeated(recorded, times + 1).double())
+        same = near(layer.run(times + 1).double(), repeated(recorded, times + 1))
     except (RuntimeError, ValueError, IndexError, TypeError) as error:  # a layer that is more than its arguments
         raise BadConfig(f"{ALONE}, and the one around {name} cannot: {error}") from error
     if not same:
