@@ -196,9 +196,7 @@ REFERENCE = [
     ours("weighted-tagger", WeightedForTokenClassification, WeightedConfig, embedding_size=12, hidden_size=8,
          num_attention_heads=2, **TEXT),
     ours("transformer-tagger-torchnlp", TransformerForTokenClassification, TransformerConfig, form="torchnlp",
-         embedding_size=12, **OURS),
-    ours("transformer-unmasked", TransformerForTokenClassification, TransformerConfig, masks_padding=False, norm="post",
-         **OURS),
+         rectified=True, embedding_size=12, **OURS),
 ]  # fmt: skip
 
 ADOPTED = REQUIRED + UNLISTED

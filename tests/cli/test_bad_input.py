@@ -157,7 +157,7 @@ def test_models(case, capsys, tmp_path, out):
         (("run", "permutation", "--model", "m"), ("--data",)),
         (
             ("run", "permutaton"),
-            ("no experiment 'permutaton' (did you mean permutation?)", "ablation, correlation, erasure"),
+            ("no experiment 'permutaton' (did you mean permutation?)", "ablation, adversary, correlation, erasure"),
         ),
         (("train", "additve"), ("additve", "additive")),
         (("train", "additive", "--data", "nope"), ("there is no corpus 'nope'",)),
@@ -227,7 +227,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(capsys, out, monkeypatch):
     assert not (out / "report.html").exists()
     assert audit(capsys, saved_models.labelled(), out).code == 0
     assert {path: path.read_bytes() for path in kept} == kept
-    assert len(Store(out).all()) == 3
+    assert len(Store(out).all()) == 4  # experiments
 
 
 @pytest.fixture(scope="module")

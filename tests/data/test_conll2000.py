@@ -59,7 +59,7 @@ def test_a_damaged_line_is_said_with_its_number(made, line, says):
 
 
 def test_a_corpus_that_is_not_there_says_how_to_get_it(tmp_path):
-    with pytest.raises(BadData, match="conll2000 is not in .* Get it with `whence data get conll2000`"):
+    with pytest.raises(BadData, match=r"conll2000 is not in .* Get it with `whence data get conll2000`"):
         load("conll2000", data_dir=tmp_path)
     assert CORPORA["conll2000"].where.endswith("conll2000.zip")
 

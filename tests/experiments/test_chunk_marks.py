@@ -79,22 +79,13 @@ def test_the_score_is_f1(bench):
 
 
 def test_ablation_and_layers_lose_points_of_f1(bench):
-    lost = ablation.run(config(ablation, variants=("uniform",)), bench)
+    lost = ablation.run(config(ablation, variants=("uniform",), specials=True), bench)
     (effect,) = ablation.effects(lost)
     assert effect.unit == "points of F1 lost"
-    base, altered = (
-        all_chunks(bench.subject, bench.examples, override=rule).sum(0) for rule in (None, _uniform(bench))
-    )
-    by_hand = [100 * 2 * right / (said + true) for right, said, true in (base, altered)]
-    assert effect.value == pytest.approx(by_hand[0] - by_hand[1])
-    assert ablation.summary(lost)["base"].iloc[0] == pytest.approx(by_hand[0], abs=0.05)
+    both = (all_chunks(bench.subject, bench.examples, override=rule).sum(0) for rule in (None, whence.uniform))
+    base, altered = (100 * 2 * right / (said + true) for right, said, true in both)
+    assert effect.value == pytest.approx(base - altered)
+    assert ablation.summary(lost)["base"].iloc[0] == pytest.approx(base, abs=0.05)
     assert "Where F1 falls" in ablation.verdict(lost).means
     figure = layers.figure(layers.run(config(layers, draws=2), bench))
     assert any(axis.get_ylabel() == "F1" for axis in figure.axes)
-
-
-def _uniform(bench):
-    """Equal weights on what is not special, as ablation has them unless it is told otherwise."""
-    (everywhere,) = places(bench.subject, "all", bench.first_batch(), ("*",))
-    whole = bench.subject.encode(bench.examples)
-    return everywhere.rules(whence.uniform, bench.subject, whole, False)

@@ -97,10 +97,10 @@ def test_a_model_without_a_pooling_attention_cannot_guide_single_words():
 
 
 def test_the_attention_of_a_model_that_found_the_deciding_fact_helps_one_that_cannot_find_it(tmp_path):
-    corpus = stories.load(sizes={"train": 600, "dev": 100, "test": 200})
-    training = Training(data="stories", attention="dot", embedding_size=32, hidden_size=32, epochs=12, patience=12,
-                        learning_rate=5e-3)  # fmt: skip
+    corpus = stories.load(sizes={"train": 600, "dev": 100, "test": 200}, short=True)
+    training = Training(data="stories:words", attention="dot", encoder="average", embedding_size=32, hidden_size=32,
+                        epochs=12, patience=12, learning_rate=1e-2)  # fmt: skip
     train(training, tmp_path / "base", corpus=corpus, quiet=True)
-    config = guide.Config(model=str(tmp_path / "base"), data="stories", sources=("base", "uniform"), into="words")
+    config = guide.Config(model=str(tmp_path / "base"), data="stories:words", sources=("base", "uniform"), into="words")
     verdict = guide.verdict(perform("guide", config, Store(tmp_path), corpus=corpus, quiet=True).table)
     assert verdict.answer == "yes", verdict.sentence

@@ -457,3 +457,13 @@ def test_several_models_are_drawn_as_one():
 def found_before(examples):
     marks = [head < word for e in examples for word, head in enumerate(e.heads) if head >= 0]
     return sum(marks) / len(marks)
+
+
+def test_a_table_can_be_shown_without_the_words_of_a_sentence():
+    shown = json.dumps({"words": ["very", "secret"], "weights": [[1.0, 0.0], [0.5, 0.5]], "tree": [[0, 1], [1, 0]]})
+    table = pd.DataFrame({"head": [0, 1], "shown": [shown, None]})
+    masked = syntax.without_texts(table)
+    assert json.loads(masked["shown"][0])["words"] == ["word 1", "word 2"]
+    assert json.loads(masked["shown"][0])["weights"] == [[1.0, 0.0], [0.5, 0.5]]
+    assert masked["shown"].isna().tolist() == [False, True]
+    assert "secret" in table["shown"][0]

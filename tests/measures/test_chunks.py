@@ -52,8 +52,8 @@ def test_where_chunks_begin_and_end(tags, expected):
 
 def test_by_hand():
     """Of three true chunks two are found; one is cut short, and one is of another kind."""
-    true = ["B-NP I-NP B-VP B-NP O".split(), "B-PP O".split()]
-    said = ["B-NP O B-VP B-NP O".split(), "B-NP O".split()]
+    true = [["B-NP", "I-NP", "B-VP", "B-NP", "O"], ["B-PP", "O"]]
+    said = [["B-NP", "O", "B-VP", "B-NP", "O"], ["B-NP", "O"]]
     counts = chunk_counts(said, true)
     assert counts.tolist() == [[2, 3, 3], [0, 1, 1]]
     assert float(chunk_f1(counts.sum(0))) == pytest.approx(100 * 2 * (2 / 4) * (2 / 4) / (2 / 4 + 2 / 4))

@@ -44,8 +44,8 @@ def vectors(corpus, tmp_path):
     return file
 
 
-def written_out(model, ids):
-    """The authors' encoder by its formulas, head by head: layer norm first, ReLU after both maps, no biases."""
+def written_out(model, ids, rectified):
+    """The authors' encoder by its formulas, head by head: layer norm first, no biases, perhaps ReLU after both maps."""
     parts = dict(model.named_parameters())
     layer = "encoder.layers.0."
     x = parts["encoder.embeddings.words.weight"][ids] @ parts["encoder.embeddings.project.weight"].T
@@ -59,18 +59,21 @@ def written_out(model, ids):
         heads.append((scores.exp() / scores.exp().sum(1, keepdim=True)) @ v[:, mine])
     x = x + torch.cat(heads, 1) @ parts[layer + "self_attention.output.weight"].T
     y = F.layer_norm(x, (16,), parts[layer + "around_feed_forward.norm.weight"])
-    for number in (0, 3):
+    for number in (0, 3 if rectified else 2):
         weight, bias = (parts[f"{layer}feed_forward.{number}.{name}"] for name in ("weight", "bias"))
-        y = (y @ weight.T + bias).clamp_min(0)
+        y = y @ weight.T + bias
+        y = y.clamp_min(0) if rectified or number == 0 else y
     hidden = F.layer_norm(x + y, (16,), parts["encoder.norm.weight"])
     return hidden @ parts["classifier.weight"].T + parts["classifier.bias"]
 
 
-def test_the_layers_of_torchnlp_written_out():
+@pytest.mark.parametrize("rectified", [True, False])
+def test_the_layers_of_torchnlp_written_out(rectified):
     torch.manual_seed(0)
-    model = TransformerForTokenClassification(TransformerConfig(**TINY, form="torchnlp", embedding_size=7)).eval()
+    config = TransformerConfig(**TINY, form="torchnlp", rectified=rectified, embedding_size=7)
+    model = TransformerForTokenClassification(config).eval()
     ids = tensor([5, 6, 7, 5, 9])
-    assert_close(model(ids[None]).logits[0], written_out(model, ids))
+    assert_close(model(ids[None]).logits[0], written_out(model, ids, rectified))
 
 
 def test_as_many_parameters_as_the_authors_model_has():
@@ -81,7 +84,7 @@ def test_as_many_parameters_as_the_authors_model_has():
             embedding_size=300, frozen_vectors=True, form="torchnlp", num_labels=25,
         )
     )  # fmt: skip
-    counts = {learns: 0 for learns in (True, False)}
+    counts = dict.fromkeys((True, False), 0)
     for parameter in model.parameters():
         counts[parameter.requires_grad] += parameter.numel()
     assert counts == {True: 140_953, False: 19_032 * 300}
@@ -123,7 +126,7 @@ def test_padding_is_attended_to_if_it_is_not_masked():
 def test_a_config_that_uses_nothing_new_is_what_it_was(tmp_path):
     """So that models and results that were there before stay known."""
     config = TransformerConfig(**TINY)
-    assert not {"embedding_size", "frozen_vectors", "masks_padding", "form"} & set(config.to_dict())
+    assert not {"embedding_size", "frozen_vectors", "masks_padding", "form", "rectified"} & set(config.to_dict())
     other = TransformerConfig(**TINY, form="torchnlp", masks_padding=False, embedding_size=7)
     assert {"embedding_size": 7, "masks_padding": False, "form": "torchnlp"}.items() <= other.to_dict().items()
     TransformerForTokenClassification(other).save_pretrained(tmp_path)
@@ -142,8 +145,8 @@ def test_a_modes_options_hold_where_nothing_is_said(mode):
 
 def test_what_each_mode_reads():
     paper, code, corrected = (Training(model="transformer", mode=m) for m in ("paper", "author-code", "corrected"))
-    assert [(t.norm, t.form, t.masks_padding) for t in (paper, code, corrected)] == [
-        ("post", "vaswani", False), ("pre", "torchnlp", False), ("pre", "vaswani", True),
+    assert [(t.norm, t.form, t.rectified, t.masks_padding) for t in (paper, code, corrected)] == [
+        ("post", "vaswani", False, False), ("pre", "torchnlp", True, False), ("pre", "torchnlp", False, True),
     ]  # fmt: skip
 
 
@@ -160,9 +163,8 @@ def test_a_training_in_each_mode(mode, corpus, vectors, tmp_path):
     training = Training(model="transformer", mode=mode, vectors=vectors, **SMALL)
     begun, subject = untrained(training, corpus), train(training, tmp_path / "m", corpus=corpus, quiet=True)
     config = subject.model.config
-    assert (config.norm, config.form, config.masks_padding) == tuple(
-        paper_002.MODES[mode][name] for name in ("norm", "form", "masks_padding")
-    )
+    for name in ("norm", "form", "rectified", "masks_padding"):
+        assert getattr(config, name) == paper_002.MODES[mode][name]
     assert (config.embedding_size, config.intermediate_size, config.frozen_vectors) == (3, 12, True)
     words = subject.model.encoder.embeddings.words.weight
     assert_close(words, begun.model.encoder.embeddings.words.weight, atol=0.0, rtol=0.0)
@@ -204,7 +206,7 @@ def test_vectors_of_a_translator_are_refused(tmp_path):
     made = numerals.load(sizes=SIZES)
     word = made["train"][0].text.split()[0]
     (tmp_path / "v.txt").write_text(f"{word} 1 2 3\n")
-    with pytest.raises(BadConfig, match="as a translator, .*leave vectors out"):
+    with pytest.raises(BadConfig, match=r"as a translator, .*leave vectors out"):
         untrained(Training(model="transformer", vectors=tmp_path / "v.txt"), made)
 
 

@@ -33,11 +33,11 @@ def breaking(after):
     """An epoch that is cut off when so many are done."""
     true_epoch = fitting._epoch
 
-    def epoch(subject, batches, recipe, optimizer, number, override):
+    def epoch(subject, batches, recipe, optimizer, number, *others):
         if number == after:
-            true_epoch(subject, batches[:1], recipe, optimizer, number, override)
+            true_epoch(subject, batches[:1], recipe, optimizer, number, *others)
             raise KeyboardInterrupt
-        return true_epoch(subject, batches, recipe, optimizer, number, override)
+        return true_epoch(subject, batches, recipe, optimizer, number, *others)
 
     return epoch
 

@@ -67,11 +67,11 @@ def test_a_run_that_breaks_off_goes_on_as_if_it_had_not(subject, corpus, tmp_pat
     whole, expected = fitted(subject, corpus, override=override)
     true_epoch = fitting._epoch
 
-    def breaking(subject, batches, recipe, optimizer, epoch, override):
+    def breaking(subject, batches, recipe, optimizer, epoch, *others):
         if epoch == after:
-            true_epoch(subject, batches[:2], recipe, optimizer, epoch, override)  # half an epoch is done, then lost
+            true_epoch(subject, batches[:2], recipe, optimizer, epoch, *others)  # half an epoch is done, then lost
             raise KeyboardInterrupt
-        return true_epoch(subject, batches, recipe, optimizer, epoch, override)
+        return true_epoch(subject, batches, recipe, optimizer, epoch, *others)
 
     checkpoint = tmp_path / "checkpoint.pt"
     monkeypatch.setattr(fitting, "_epoch", breaking)

@@ -9,9 +9,9 @@ from whence.experiments import score
 from whence.experiments.ablation import COLUMNS
 from whence.measures.bootstrap import Interval
 from whence.reproducing.comparing import based, lines_of, lines_of_figure, over_seeds
-from whence.reproducing.falls import published_falls, relative_falls
+from whence.reproducing.falls import controls, finding, published_falls, relative_falls
 from whence.reproducing.lines import as_text, found_of, stated, stated_of_p, stated_of_word
-from whence.reproducing.study import Case, Number, Picture, read
+from whence.reproducing.study import Case, Number, Picture, Study, read
 from whence.results.result import Result
 
 
@@ -176,6 +176,24 @@ def test_relative_falls_by_hand():
     assert falls["pair"].mean == pytest.approx(50)
     assert falls["single"] == Interval(0.0, 0.0, 0.0)
     assert falls["both"].mean == pytest.approx(25)
+
+
+@pytest.mark.parametrize(
+    ("altered", "said"),
+    [([1, 1, 1, 0], "most of the published fall is the second text"), ([0, 0, 0, 0], "attention itself is needed")],
+)
+def test_a_control_says_what_remains_of_a_published_fall(altered, said):
+    fall = {**PUBLISHED, "uniform": (-60.0, -60.0)}
+    paper, control = case(name="paper", published=fall, kind="pair"), case(name="control", system="bypass", kind="pair")
+    study = Study(name="s", paper="0", title="t", about="a", case=(paper, control))
+    result = Result("ablation", table([[1, 1, 1, 0] * 20], [altered * 20]), {})
+    (sentence,) = controls(study, [(control, control, result)])
+    assert "published, 75.0 % are lost" in sentence
+    assert said in sentence
+    assert controls(study, [(paper, paper, result)]) == []
+    bare = Result("ablation", result.table[result.table["when"] == "infer"], {})
+    assert controls(study, [(control, control, bare)]) == []
+    assert finding(study, [(control, control, bare)]) == ""
 
 
 def test_the_papers_text_against_its_own_tables():

@@ -108,7 +108,7 @@ def test_attention_beside_trees_by_epoch_with_the_papers_four_figures_and_known_
     assert alarms.xs("models with such a head, %", level="quantity").tolist() == [0, 0]
     assert known["Transformer", "models with such a head, %"] == 100
     assert known["Transformer", "KL to true less to the nearest random, surest head"] < -0.5
-    assert known["Transformer", "parents found by the best head, %"] > 1.5 * known[
+    assert known["Transformer", "parents found by the best head, %"] > 5 + known[
         "Transformer", "parents found by the best offset, %"]  # fmt: skip
     text = page.read_text(encoding="utf-8")
     for name in ("fig-1-snli-disan-50", "fig-2-snli-disan-50", "better-baselines-snli-disan-50", "fig-4-snli-disan-50",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from whence.auditing.plan import FEWEST, Costs, Plan, Step, fitting
+from whence.auditing.plan import Costs, Plan, Step, fitting
 from whence.data.examples import Example
 from whence.models.subject import Subject
 
@@ -42,11 +42,9 @@ def further_steps(subject: Subject, examples: Sequence[Example], costs: Costs, s
 
 
 def _exclusive(subject: Subject, examples: Sequence[Example], costs: Costs, seconds: float) -> list[Step]:
-    """The search for other attentions, if its share of the time has room for enough texts."""
+    """The search for other attentions: a short one, where each step runs part of the model."""
     pooling = any(site.kind == "pool" for site in subject.sites.values())
     each = QUICK_SEARCH if pooling else 3 * SEARCH["steps"] * SEARCH["restarts"] * costs.each / len(subject.sites)
-    if FEWEST * each > 2 * seconds:
-        return []
     why = "whether quite another attention gives the same answers"
     return [_step("instance_adversary", why, each, seconds, examples, {} if pooling else SEARCH)]
 

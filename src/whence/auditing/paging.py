@@ -55,9 +55,10 @@ def part(saved: dict[str, Any], results: list[Result], folder: Path) -> Part:
     for result in results:
         module = experiment(result.experiment)
         figure = module.figure(result.table)
+        drawn = as_svg(figure)  # first: each drawing moves the parts of a figure a little
+        pictures.setdefault(question_of(result), []).append((module.CAPTION, drawn))
         with saving(folder):
             save(figure, folder / "figures" / f"{slug(saved['name'])}-{result.experiment}")
-        pictures.setdefault(question_of(result), []).append((module.CAPTION, as_svg(figure)))
     return Part(
         name=saved["name"],
         about=saved["about"],

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from whence.experiments._marks import loses, measured, summed
+from whence.experiments._opposed import as_share
 from whence.measures.bootstrap import Interval, Measure, interval, paired_bootstrap_of, resampled
 from whence.results.verdict import Effect
 
@@ -31,18 +32,19 @@ def counted(rows: pd.DataFrame) -> tuple[Measure, np.ndarray]:
 
 def numbers(table: pd.DataFrame) -> dict[str, Interval]:
     """`score under base` and the like, with intervals over examples and seeds."""
-    found = {}
+    found: dict[str, Interval] = {}
     for name, rows in sources(table).items():
         measure, counts = counted(rows)
         mean = float(measure(counts.sum(1)).mean())
-        found[f"score under {name}"] = interval(mean, resampled(measure, counts)[:, 0])
+        score = interval(mean, resampled(measure, counts)[:, 0])
+        found |= {f"score under {name}": score, f"share under {name}": as_share(score)}
     return found
 
 
 def reached(table: pd.DataFrame) -> pd.DataFrame:
     """One row for each source."""
     rows = [{"source": name.removeprefix("score under "), measured(table["counts"]): one.mean, "low": one.low,
-             "high": one.high} for name, one in numbers(table).items()]  # fmt: skip
+             "high": one.high} for name, one in numbers(table).items() if name.startswith("score")]  # fmt: skip
     return pd.DataFrame(rows).round(2)
 
 

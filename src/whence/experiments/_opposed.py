@@ -14,6 +14,7 @@ FEW = 0.2  # of the texts
 STAYS = 0.1  # how far an answer may move and count as the same
 BREAK = 5.0  # points: a smaller gap between two models is no break
 WIDEST = 0.5  # of all that lies between the best and the worst: a gap that parts two groups
+JUDGED = {"exclusive": "yes", "not exclusive": "no"}
 NAMES = {"JSD": "jsd", "JSD matched": "jsd_matched", "KL": "kl_cells", "TVD": "tvd", "NLL": "nll"}
 
 
@@ -50,12 +51,33 @@ def numbers(table: pd.DataFrame) -> dict[str, Interval]:
         measure, counts = summed(rows["score"], rows["counts"])
         by_seed = counts.reshape(n_seed, -1, counts.shape[-1])
         mean = float(measure(by_seed.sum(1)).mean())
-        found[f"score at {name}"] = interval(mean, resampled(measure, by_seed)[:, 0])
+        score = interval(mean, resampled(measure, by_seed)[:, 0])
+        found |= {f"score at {name}": score, f"share at {name}": as_share(score)}
     models = outcomes(table)
     models = models[models["who"] == "adversary"]
     broke = parted(models, measured(table["counts"]))
     least = np.nan if broke is None else float(models.loc[broke, "KL"].min())
-    return {**found, "KL of the first that broke": Interval(least, np.nan, np.nan)}
+    answer, _ = decided(effects(table))
+    judged = {f"judged {said}, %": 100.0 * (answer == given) for said, given in JUDGED.items()}
+    single = {"KL of the first that broke": least, **judged}
+    return {**found, **{name: Interval(value, np.nan, np.nan) for name, value in single.items()}}
+
+
+def as_share(points: Interval) -> Interval:
+    """The same of one instead of a hundred."""
+    return Interval(points.mean / 100, points.low / 100, points.high / 100)
+
+
+def by_strength(table: pd.DataFrame) -> pd.DataFrame:
+    """The adversaries of each λ in one row: means over examples and seeds, with intervals."""
+    found, rows = numbers(table), []
+    for strength in sorted(table.loc[table["who"] == "adversary", "strength"].unique()):
+        row = {"λ": strength}
+        for name in NAMES:
+            one = found[f"{name} at {strength:g}"]
+            row |= {name: one.mean, f"{name} low": one.low, f"{name} high": one.high}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def other_ways(rows: pd.DataFrame) -> Any:

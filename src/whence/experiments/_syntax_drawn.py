@@ -95,6 +95,18 @@ def of_all(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return whole.groupby(known, sort=False, as_index=False).agg({**how, "sentences": "max"})
 
 
+def without_texts(table: pd.DataFrame) -> pd.DataFrame:
+    """The same table with the words of the sentence that is shown numbered: for pages of corpora that may not be passed
+    on.
+    """
+
+    def numbered(shown: Any) -> Any:
+        kept = None if pd.isna(shown) else json.loads(shown)
+        return kept and json.dumps({**kept, "words": [f"word {i + 1}" for i in range(len(kept["words"]))]})
+
+    return table.assign(shown=[numbered(shown) for shown in table["shown"]])
+
+
 def of_sentence(table: pd.DataFrame) -> dict[str, Figure]:
     """Attention in one sentence; nothing, if none was kept because none has 6 to 12 words."""
     last = table[(table["epoch"] == table["epoch"].iloc[-1]) & table["shown"].notna()]
@@ -119,7 +131,7 @@ def of_heads(rows: pd.DataFrame) -> Figure:
     """The attention of the heads of least divergence from true and from random trees (001 Fig. 4)."""
     panels = {}
     for tree, of in rows.groupby("tree", sort=False):
-        row = of.loc[of["divergence"].idxmin()]
+        row = of.iloc[int(of["divergence"].to_numpy().argmin())]
         shown = json.loads(row["shown"])
         title = f"nearest to {tree} trees: {row['site']}, head {row['head']}"
         panels[title] = (shown["words"], shown["weights"])

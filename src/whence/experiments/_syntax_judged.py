@@ -45,7 +45,8 @@ def of_heads(ranked: pd.DataFrame) -> dict[str, Interval]:
     is one (over many untrained models, the rate of false alarms); the parents that the best head and the best fixed
     offset find. In nats: how near the surest head is to the true trees, less to the random ones it is nearest to.
     """
-    follow, first, best = ranked["p_holm"] < ALPHA, ranked.iloc[0], ranked.loc[ranked["attachment"].idxmax()]
+    follow, first = ranked["p_holm"] < ALPHA, ranked.iloc[0]
+    best = ranked.iloc[int(ranked["attachment"].to_numpy().argmax())]
     found = {
         "heads that follow syntax, %": 100 * follow.mean(), "models with such a head, %": 100 * follow.any(),
         "parents found by the best head, %": 100 * best["attachment"],

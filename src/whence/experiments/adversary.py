@@ -29,7 +29,7 @@ from pydantic import Field
 
 from whence.core.errors import BadConfig
 from whence.experiments._config import Opposed
-from whence.experiments._opposed import basins, decided, effects, numbers, outcomes
+from whence.experiments._opposed import basins, by_strength, decided, effects, numbers, outcomes
 from whence.figures.rivals import rivals
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
@@ -116,14 +116,15 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The numbers that a ledger may ask for: `JSD at 0.2`, `TVD at 0.2`, `NLL at 0.2`, `KL at 0.2` (mean over cells),
-    `score at 0.2`, where 0.2 is λ; the same of `base`, `seeds` and `uniform`; and `KL of the first that broke`.
+    `score at 0.2` (points) and `share at 0.2` (of one), where 0.2 is λ; the same of `base`, `seeds` and `uniform`; `KL
+    of the first that broke`; and `judged exclusive, %` and `judged not exclusive, %`, 100 if that is the verdict.
     """
     return numbers(table)
 
 
 def figure(table: pd.DataFrame) -> Figure:
     """Answers by attention, a dot for each model: TVD by JSD (Wiegreffe & Pinter Fig. 5), NLL by KL (002 Fig. 1)."""
-    return rivals(outcomes(table), {"JSD": "TVD", "KL": "NLL"}, LABELS)
+    return rivals(outcomes(table), by_strength(table), {"JSD": "TVD", "KL": "NLL"}, LABELS)
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:

@@ -88,7 +88,9 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: `score under base`, `score under adversary 0.2` and so on."""
+    """The numbers that a ledger may ask for: `score under base`, `score under adversary 0.2` and so on,
+    in points; `share under` is the same of one instead of a hundred.
+    """
     return numbers(table)
 
 

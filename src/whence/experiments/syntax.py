@@ -30,6 +30,7 @@ from pydantic import Field
 
 from whence.core.errors import BadConfig
 from whence.data.shelf import sha256
+from whence.experiments import _syntax_drawn
 from whence.experiments._config import Run
 from whence.experiments._forest import TRUE, Measuring, grown, with_trees
 from whence.experiments._nearness import ranking, rows
@@ -124,6 +125,11 @@ COLUMNS = Columns(
     masked=Column(str, "what a parent counts that may not be attended"),
     source=Column(str, "where the trees come from"),
 )
+
+
+def without_texts(table: pd.DataFrame) -> pd.DataFrame:
+    """The table without the words of the sentence that is shown."""
+    return _syntax_drawn.without_texts(table)
 
 
 def run(config: Config, bench: "Bench") -> pd.DataFrame:

@@ -12,16 +12,18 @@ LOOKS = {"adversary": ("o", PALETTE[0], "adversaries"), "seed": ("^", PALETTE[1]
          "uniform": ("s", PALETTE[2], "equal weights"), "base": ("*", INK, "the model itself")}  # fmt: skip
 
 
-def rivals(models: pd.DataFrame, pairs: dict[str, str], labels: dict[str, str]) -> Figure:
+def rivals(models: pd.DataFrame, means: pd.DataFrame, pairs: dict[str, str], labels: dict[str, str]) -> Figure:
     """For each pair of columns, x and y, a panel with a dot for every model; a line joins the means by `λ`.
 
-    `models` has a row for each, with columns `who` (adversary, seed, uniform or base) and `λ`.
+    `models` has a row for each, with a column `who` (adversary, seed, uniform or base); `means` one for each `λ`, with
+    the ends of intervals in columns that are called `x low` and `x high`.
     """
-    refuse_missing(models, ["who", "λ", *pairs, *pairs.values()])
+    refuse_missing(models, ["who", *pairs, *pairs.values()])
+    refuse_missing(means, ["λ", *pairs, *pairs.values()])
     with house():
         figure, axes = panels([2.7] * len(pairs))
         for place, (x, y) in zip(axes, pairs.items(), strict=True):
-            _joined(place, models[models["who"] == "adversary"], x, y)
+            _joined(place, means, x, y)
             for who, (marker, colour, name) in LOOKS.items():
                 rows = models[models["who"] == who]
                 if len(rows):
@@ -33,11 +35,13 @@ def rivals(models: pd.DataFrame, pairs: dict[str, str], labels: dict[str, str]) 
     return figure
 
 
-def _joined(axes: Axes, adversaries: pd.DataFrame, x: str, y: str) -> None:
-    """The means over the seeds of each λ, joined in the order of λ; the first and the last are named."""
-    means = adversaries.groupby("λ")[[x, y]].mean().sort_index()
-    axes.plot(means[x], means[y], color=PALETTE[0], linewidth=1.2, linestyle=":")
-    named = means.iloc[np.unique([0, len(means) - 1])] if len(means) else means
-    for strength, row in named.iterrows():
-        axes.annotate(f"λ = {strength:g}", (row[x], row[y]), xytext=(6, 6), textcoords="offset points", fontsize=8.5,
+def _joined(axes: Axes, means: pd.DataFrame, x: str, y: str) -> None:
+    """The means of each λ with their intervals, joined in the order of λ; the first and the last are named."""
+    means = means.sort_values("λ").reset_index(drop=True)
+    bars = [[means[name] - means[f"{name} low"], means[f"{name} high"] - means[name]] for name in (x, y)]
+    axes.errorbar(means[x], means[y], xerr=np.clip(bars[0], 0, None), yerr=np.clip(bars[1], 0, None), color=PALETTE[0],
+                  linewidth=1.2, linestyle=":", elinewidth=0.8, alpha=0.6)  # fmt: skip
+    for number in sorted({0, len(means) - 1} if len(means) else ()):
+        row = means.iloc[number]
+        axes.annotate(f"λ = {row['λ']:g}", (row[x], row[y]), xytext=(6, -13), textcoords="offset points", fontsize=8.5,
                       color=QUIET)  # fmt: skip

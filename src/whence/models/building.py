@@ -133,7 +133,8 @@ def _layers(training: Training) -> dict[str, Any]:
         "hidden_size": width, "intermediate_size": training.feed_forward_size or 2 * width, "norm": training.norm,
         "dropout": training.dropout, "num_hidden_layers": training.layers, "num_decoder_layers": training.layers,
         "num_attention_heads": training.heads, "masks_padding": training.masks_padding,
-        "frozen_vectors": frozen(training), **(torchnlp if training.form == "torchnlp" else {}),
+        "rectified": training.rectified, "frozen_vectors": frozen(training),
+        **(torchnlp if training.form == "torchnlp" else {}),
     }  # fmt: skip
 
 

@@ -2,32 +2,46 @@
 
 - `paper`: "the encoder part setup is identical to Vaswani et al., 2017" (§4.1), so layer norm after each sub-layer and
   words scaled by the root of the width; "the attention mask is disable".
-- `author-code`: the layers of torchnlp, with layer norm first, ReLU and dropout also after the second map of the
+- `author-code`: the encoder of torchnlp, with layer norm first, ReLU and dropout also after the second map of the
   feed-forward, and dropout on whole sums; padding is attended to. Words that are digits alone are 0: train on
   `conll2000:digits`. The best epoch was chosen on the test sentences.
-- `corrected`: layer norm first as in the code, no ReLU where none belongs, and nobody attends to padding.
+- `corrected`: the same encoder with no ReLU and no dropout where none belong, and nobody attends to padding.
 
 What only the code says holds in all three: one layer of 128 units (§4.1: four heads), 128 inside the feed-forward;
 dropout .2; word vectors that do not learn, of the words of all splits, brought to 128 by a map without bias; Adam with
-β = (.9, .98), its rate going up for 500 steps and then down with the root of the steps; batches of 100, up to 100 epochs, until
-five were no better.
+β = (.9, .98), its rate going up for 500 steps and then down with the root of the steps; batches of 100, up to 100
+epochs, until five were no better.
 
 *Differs from the authors' code*, where words are GloVe's 200 dimensions and 100 of character n-grams, and a word
-without a vector is zero (here it is drawn); sines and cosines of positions stand in two blocks; the deviation of a layer
-norm is the unbiased one; the loss is the mean over all places, those of padding and of the marks around a sentence too.
+without a vector is zero (here it is drawn); sines and cosines of positions stand in two blocks; the deviation of a
+layer norm is the unbiased one; the loss is the mean over all places, those of padding and of the marks around a
+sentence too.
 """
 
 from typing import Any
 
 MODEL = "transformer"
-OPTIONS = ("form", "masks_padding", "feed_forward_size", "warm_up")  # of a training, that came with this model
+OPTIONS = (
+    "form",
+    "rectified",
+    "masks_padding",
+    "feed_forward_size",
+    "warm_up",
+)  # of a training, that came with this model
 SAID_BY_CODE: dict[str, Any] = {
     "hidden_size": 128, "layers": 1, "heads": 4, "feed_forward_size": 128, "dropout": 0.2, "freeze": True,
     "batch_size": 100, "epochs": 100, "patience": 5, "optimizer": "adam98", "schedule": "noam", "warm_up": 500,
     "learning_rate": round(0.2 * 10 / (128 * 500) ** 0.5, 5), "weight_decay": 0.0, "clip": 0.0,
 }  # fmt: skip
 MODES: dict[str, dict[str, Any]] = {
-    "paper": {**SAID_BY_CODE, "norm": "post", "form": "vaswani", "masks_padding": False},
-    "author-code": {**SAID_BY_CODE, "norm": "pre", "form": "torchnlp", "masks_padding": False},
-    "corrected": {**SAID_BY_CODE, "norm": "pre", "form": "vaswani", "masks_padding": True},
+    "paper": {**SAID_BY_CODE, "norm": "post", "form": "vaswani", "rectified": False, "masks_padding": False},
+    "author-code": {
+        **SAID_BY_CODE,
+        "norm": "pre",
+        "form": "torchnlp",
+        "rectified": True,
+        "masks_padding": False,
+        "chosen_on": "test",
+    },
+    "corrected": {**SAID_BY_CODE, "norm": "pre", "form": "torchnlp", "rectified": False, "masks_padding": True},
 }

@@ -21,7 +21,13 @@ from whence.models.layers import (
     sinusoids,
 )
 
-LATER = ("embedding_size", "frozen_vectors", "masks_padding", "form")  # a config that does not use them is as it was
+LATER = (
+    "embedding_size",
+    "frozen_vectors",
+    "masks_padding",
+    "form",
+    "rectified",
+)  # a config that does not use them is as it was
 
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
@@ -32,9 +38,9 @@ class TransformerConfig(PreTrainedConfig):
 
     Word vectors of `embedding_size` are brought to `hidden_size` by a linear map without bias (None: they are that
     wide); `frozen_vectors` do not learn. Unless `masks_padding`, the encoder's tokens also attend to padding, and what
-    is said of a text depends on those beside it. `form` is Vaswani et al.'s, or `torchnlp`'s, whose layers paper 002
-    used: ReLU and dropout also after the second map of the feed-forward; dropout on whole sums, and of the input on the
-    words alone; no biases in attention; words not scaled by √width.
+    is said of a text depends on those beside it. `form` is Vaswani et al.'s, or `torchnlp`'s, whose encoder paper 002
+    used: words are not scaled by √width, their dropout comes before they are projected, and attention has no biases.
+    `rectified`: its slips, ReLU and dropout also after the second map of the feed-forward, and dropout on whole sums.
     """
 
     model_type = "whence-transformer"
@@ -61,6 +67,7 @@ class TransformerConfig(PreTrainedConfig):
     frozen_vectors: bool = False
     masks_padding: bool = True
     form: Literal["vaswani", "torchnlp"] = "vaswani"
+    rectified: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """All options; those that came later are left out where they are not used, so that older models stay known."""
@@ -110,16 +117,17 @@ class Layer(GradientCheckpointingLayer):
     def __init__(self, config: TransformerConfig, decoder: bool = False) -> None:
         super().__init__()
         width, heads, dropout = config.hidden_size, config.num_attention_heads, config.dropout
-        plain = config.form == "vaswani"
-        around = partial(Sublayer, width, config.norm == "pre", dropout, drops_sum=not plain)
-        attention = partial(MultiHeadAttention, width, heads, dropout=dropout, bias=plain)
+        around = partial(Sublayer, width, config.norm == "pre", dropout, drops_sum=config.rectified)
+        attention = partial(MultiHeadAttention, width, heads, dropout=dropout, bias=config.form == "vaswani")
         self.self_attention = attention("causal" if decoder else "self")
         self.around_self = around()
         if decoder:
             self.cross_attention = attention("cross")
             self.around_cross = around()
         inner = config.intermediate_size
-        self.feed_forward = feed_forward(width, inner) if plain else rectified_feed_forward(width, inner, dropout)
+        self.feed_forward = (
+            rectified_feed_forward(width, inner, dropout) if config.rectified else feed_forward(width, inner)
+        )
         self.around_feed_forward = around()
 
     def forward(

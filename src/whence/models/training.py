@@ -91,13 +91,15 @@ class Training(BaseModel):
         None, gt=0, description="width inside the feed-forward layers (transformer)"
     )
     form: Literal["vaswani", "torchnlp"] = Field(
-        "vaswani", description="layers as Vaswani et al. have them, or as torchnlp, whose paper 002 used (transformer)"
+        "vaswani", description="an encoder as Vaswani et al. have it, or torchnlp, which paper 002 used (transformer)"
     )
+    rectified: bool = Field(False, description="ReLU and dropout also where none belong, as in torchnlp (transformer)")
     masks_padding: bool = Field(True, description="let nobody attend to padding (transformer)")
     positions: Literal["none", "sinusoidal"] = Field("none", description="what is added to the words' vectors (pooled)")
     norm: Literal["post", "pre", "query"] = Field(
         "pre",
-        description="layer norm after each sub-layer, before it, or before it on the queries alone (pooled; transformer: the first two)",
+        description="layer norm after each sub-layer, before it (pooled, transformer), or before it on the queries"
+        " alone (pooled)",
     )
     loss: Literal["cross_entropy", "binary"] = Field(
         "cross_entropy", description="of one class, or of a yes or no for each, summed (pooled)"

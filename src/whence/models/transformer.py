@@ -2,8 +2,8 @@
 
     A = softmax(Q Kᵀ / √d) · z = A V, in several heads (Eq. 1)
 
-Layer norm before or after each sub-layer; positions none, sinusoidal (§3.5) or learned. The parts are in `layers.py`, the
-stacks in `stacks.py`; here is what answers. `tagger.py` is the form for tags.
+Layer norm before or after each sub-layer; positions none, sinusoidal (§3.5) or learned. The parts are in `layers.py`,
+the stacks in `stacks.py`; here is what answers. `tagger.py` is the form for tags.
 """
 
 import copy

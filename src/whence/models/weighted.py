@@ -11,6 +11,7 @@ attention that guides it.
 
 from typing import Any, no_type_check
 
+import torch
 import torch.nn.functional as F
 from huggingface_hub.dataclasses import strict
 from jaxtyping import Float, Int
@@ -70,7 +71,9 @@ class WeightedForTokenClassification(PlainModel):
         hidden = F.relu(self.project(self.dropout(x)))  # [batch token hidden]
         length, heads = x.shape[1], self.config.num_attention_heads
         mask = (x.new_ones(x.shape[:2]) if attention_mask is None else attention_mask).bool()[:, None, None, :]
-        scores = x.new_zeros(len(x), heads, length, length)
+        scores = x.new_zeros(
+            len(x), heads, length, length, requires_grad=torch.is_grad_enabled()
+        )  # gradients may be asked
         values = hidden[:, None].expand(-1, heads, -1, -1)
         context = (
             (self.attention(scores, mask, values) @ values).transpose(1, 2).flatten(2)

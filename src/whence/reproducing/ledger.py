@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from whence.data.catalogue import CORPORA
 from whence.experiments import experiment
 from whence.figures.style import linked, save
 from whence.reproducing.comparing import Found, ledger_table
@@ -116,7 +117,7 @@ def _picture(figure: Picture, models: Sequence[tuple[Case, Result]], folder: Pat
     (case, result), n = models[0], len(models)
     module, corpus = experiment(result.experiment), result.manifest["corpus"]
     stem = re.sub(r"[,.:]", "", f"{study}-{figure.name}-{case.name}".lower().replace(" ", "-"))
-    drawn = _drawn(figure, module, [result.table for _, result in models])
+    drawn = _drawn(figure, module, [_may_be_shown(result, module) for _, result in models])
     if drawn is None:
         return f"**{case.name}**: there is nothing to be drawn of {corpus['n']:,} examples of {corpus['name']}."
     link = f"![{figure.name}, {case.name}]({linked(save(drawn, folder / stem, ['svg']))})"
@@ -127,6 +128,15 @@ def _picture(figure: Picture, models: Sequence[tuple[Case, Result]], folder: Pat
         f"**{case.name}**: {corpus['n']:,} examples of {corpus['name']}, {result.manifest['seconds']:.0f} seconds."
         f"{of} {module.verdict(result.table).sentence}\n\n{link}"
     )
+
+
+def _may_be_shown(result: Result, module: Any) -> pd.DataFrame:
+    """The table; without the sentences of a corpus that was not made here, which may not be passed on with the page."""
+    corpus = CORPORA.get(str(result.manifest["corpus"]["name"]).partition(":")[0])
+    if hasattr(module, "without_texts") and (corpus is None or corpus.kind != "embedded"):
+        table: pd.DataFrame = module.without_texts(result.table)
+        return table
+    return result.table
 
 
 def _drawn(figure: Picture, module: Any, tables: Sequence[pd.DataFrame]) -> Figure | None:
