@@ -91,6 +91,7 @@ def test_norms_are_the_lengths_of_the_parts(name):
             assert_close(parts(layer, slice(1, 2)), parts(layer)[:, 1:2])
 
 
+@torch.no_grad()
 def test_a_slow_loop_over_the_heads_of_bert():
     """Straight from the model's own weights: value, output matrix, residual path, layer norm."""
     subject = reader("bert")
