@@ -15,10 +15,12 @@ from torch import Tensor
 
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
+from whence.core.site import Call
 from whence.core.tape import Tape
 from whence.explainers._attribution import Attribution, attribution
 from whence.explainers._layerwise import refuse_parts
 from whence.explainers._rows import readable
+from whence.explainers.sinks import without, without_them
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
@@ -26,26 +28,42 @@ from whence.models.targets import Target
 LAYERS = ("sum", "last")
 
 
-def explain(subject: Subject, batch: Batch, target: Target, *, layer: int | str = "sum") -> Attribution:
+def explain(
+    subject: Subject,
+    batch: Batch,
+    target: Target,
+    *,
+    layer: int | str = "sum",
+    without_sinks: bool | float = False,
+) -> Attribution:
     """Score each token by the weights it gets times the gradient of what is explained, over all heads and queries.
 
     `layer`: the `sum` of all, the `last`, or a number; of a translator those are meant that look across.
+    `without_sinks`: see `sinks`; the gradient is that of the weights as they are.
     """
     names = readable(subject)
     refuse_parts(subject, names, "attention_gradient")
     chosen = _chosen(names, layer)
+    sinks, spared = without_them(subject, batch, without_sinks, chosen)
+    scores = torch.zeros(batch.by_window().special.shape, device=subject.device, dtype=torch.float64)
+    for call, gradient in with_gradients(subject, batch, target, chosen):
+        weights = without(call, sinks) if sinks else call.weights
+        scores += _of_keys((weights * gradient).detach(), call.sinks, scores.shape[1], call.site.name)
+    which = layer if len(names) > 1 else "the only one"
+    how = f"of the {target.measure}; layer: {which}, all heads and queries{spared}"
+    return attribution(scores, batch, "attention_gradient", how, signed=True)
+
+
+def with_gradients(subject: Subject, batch: Batch, target: Target, names: list[str]) -> list[tuple[Call, Tensor]]:
+    """Every call of some sites that the answer depends on, and ∂y/∂α there."""
     tape = Tape()
     slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
-    with slow, torch.enable_grad(), subject.embedded(), attending(subject.model, watch=dict.fromkeys(chosen, tape)):
+    with slow, torch.enable_grad(), subject.embedded(), attending(subject.model, watch=dict.fromkeys(names, tape)):
         explained = target.of(subject.logits(batch))  # [batch]
         weights = [call.weights for call in tape.calls()]
         gradients = torch.autograd.grad(explained.sum(), weights, allow_unused=True)
-    scores = torch.zeros(batch.by_window().special.shape, device=explained.device, dtype=torch.float64)
-    for call, gradient in zip(tape.calls(), gradients, strict=True):
-        if gradient is not None:
-            scores += _of_keys((call.weights * gradient).detach(), call.sinks, scores.shape[1], call.site.name)
-    how = f"of the {target.measure}; layer: {layer if len(names) > 1 else 'the only one'}, all heads and queries"
-    return attribution(scores, batch, "attention_gradient", how, signed=True)
+    pairs = zip(tape.calls(), gradients, strict=True)
+    return [(call, gradient) for call, gradient in pairs if gradient is not None]
 
 
 def _chosen(names: list[str], layer: int | str) -> list[str]:

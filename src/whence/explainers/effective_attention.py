@@ -19,6 +19,7 @@ from whence.core.errors import BadConfig
 from whence.core.site import Call
 from whence.explainers._attribution import Attribution, attribution
 from whence.explainers._layerwise import Matrices, scored
+from whence.explainers.sinks import sparing
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
@@ -26,15 +27,22 @@ from whence.models.targets import Target
 
 @torch.no_grad()
 def explain(
-    subject: Subject, batch: Batch, target: Target, *, layer: int | str = "last", row: int | str = "auto"
+    subject: Subject,
+    batch: Batch,
+    target: Target,
+    *,
+    layer: int | str = "last",
+    row: int | str = "auto",
+    without_sinks: bool | float = False,
 ) -> Attribution:
     """Score each token by its effective weight, the mean over the heads.
 
-    `layer`: `last`, `mean` or a number. `row`: see `raw_attention`.
+    `layer`: `last`, `mean` or a number. `row`: see `raw_attention`. `without_sinks`: see `sinks`.
     """
     if layer in ("auto", "rollout"):
         raise BadConfig(f"effective_attention has no layer {layer!r}; there are: last, mean, or a number")
     seen: list[tuple[int, int]] = []  # keys, width
+    said: list[str] = []
 
     def made(names: list[str], texts: Batch) -> Matrices:
         found: dict[str, list[Tensor]] = {name: [] for name in names}
@@ -45,7 +53,9 @@ def explain(
             weights = call.weights[..., : values.shape[-2]].double()
             found[call.site.name].append(effective(weights, values, permitted).mean(1))
 
-        with attending(subject.model, watch=dict.fromkeys(names, watch)):
+        watcher, spared = sparing(subject, texts, watch, without_sinks, names)
+        said.append(spared)
+        with attending(subject.model, watch=dict.fromkeys(names, watcher)):
             subject.model(**texts.inputs)
         return {name: torch.cat(calls, 1) for name, calls in found.items()}
 
@@ -56,7 +66,7 @@ def explain(
         if keys > width
         else "so the weights are identifiable"
     )
-    return attribution(scores, batch, "effective_attention", f"{how}, heads: mean, {free}", signed=True)
+    return attribution(scores, batch, "effective_attention", f"{how}, heads: mean, {free}{said[0]}", signed=True)
 
 
 def effective(

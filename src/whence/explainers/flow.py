@@ -2,11 +2,12 @@
 
 Layers are a network: from token i of a layer to token j of the one below goes an edge of capacity Â_l(i, j), where
 Â = (mean over heads of A + I), rows divided by their sum. The score of token j is the maximum flow from the node that
-is read to j among the inputs; each token's flow is taken by itself, so that a text's scores do not sum to one.
+is read to j among the inputs; each token's flow is taken by itself, so that a text's scores do not sum to one. Of an
+encoder and a decoder the network begins at a place of the decoder and goes across to the source (`_across`).
 
 Flow often says no more than the lowest layer does: what enters token j cannot exceed its column there, nor all there
-is. That bound, min(1, Σ_i Â_1(i, j)), is the baseline: `how` says for how many tokens the flow just equals it, and with
-`baseline` the bound itself is the score.
+is. That bound, min(1, Σ_i Â_1(i, j)), is the baseline: `how` says for how many tokens the flow just equals it, and
+`flow_bound` scores by it, to be shown beside.
 
 Differs from the paper: a local attention is a node above the topmost layer, its weights the capacities; so is a mean of
 rows. Capacities are whole multiples of 2⁻³⁰ (scipy's maximum flow takes 32-bit integers), which moves a flow by no more
@@ -21,9 +22,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
 from whence.explainers._attribution import Attribution, attribution
-from whence.explainers._fusing import Layers, fusion
-from whence.explainers._stack import follow
-from whence.explainers.sinks import sparing
+from whence.explainers._network import Network, network
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
@@ -41,27 +40,24 @@ def explain(
     residual: bool = True,
     heads: str = "mean",
     row: int | str = "auto",
-    without_sinks: bool = False,
-    baseline: bool = False,
+    without_sinks: bool | float = False,
 ) -> Attribution:
     """Score each token by the maximum flow from what is read to it (`row`: see `_stack.follow`), from 0 to 1.
 
     `heads`: what is made of a layer's heads, weight by weight: their `mean`, `max`, or `min`.
     `without_sinks`: see `sinks`.
     """
-    layers = Layers(fusion(heads), residual)
-    watcher, spared = sparing(subject, batch, layers) if without_sinks else (layers, "")
-    followed = follow(subject, batch, target, row, "flow", watcher)
-    matrices = [matrix.double().cpu().numpy() for matrix in layers.matrices]
-    start, tokens = followed.start.double().cpu().numpy(), followed.attended.cpu().numpy()
-    bound = np.stack([bounds([m[text] for m in matrices], start[text]) for text in range(len(start))]) * tokens
-    how = f"{followed.how}, heads: {heads}, residual: {'yes' if residual else 'no'}{spared}"
-    if baseline:
-        return attribution(torch.from_numpy(bound), batch, "flow", f"{how}, the bound min(1, column of layer 1) alone")
-    flow = np.stack([flows([m[t] for m in matrices], start[t], tokens[t]) for t in range(len(start))])
+    found = network(subject, batch, target, "flow", residual, heads, row, without_sinks)
+    flow = np.stack([flows(*text) for text in found.texts()])
+    bound, tokens = bound_of(found), found.tokens
     at_bound = (np.abs(flow - bound) <= EQUAL)[tokens].mean() if tokens.any() else 1.0
-    how += f", {at_bound:.0%} of tokens at the bound min(1, column of layer 1)"
-    return attribution(torch.from_numpy(flow), batch, "flow", how)
+    how = f"{found.how}, {at_bound:.0%} of tokens at the bound min(1, column of layer 1)"
+    return attribution(torch.from_numpy(found.of_text(flow)), batch, "flow", how)
+
+
+def bound_of(found: Network) -> Float[ndarray, "batch token"]:
+    """What the lowest layer lets through to the tokens of each text."""
+    return np.stack([bounds(layers, start) for layers, start, _ in found.texts()]) * found.tokens
 
 
 def flows(
@@ -76,11 +72,11 @@ def flows(
     n_token = len(start)
     if not layers:
         return start.copy()
-    network, source = _network(layers, start)
+    graph, source = _network(layers, start)
     wanted = range(n_token) if tokens is None else np.flatnonzero(tokens)
     found = np.zeros(n_token)
     for token in wanted:
-        found[token] = maximum_flow(network, source, int(token), method="dinic").flow_value / WHOLE
+        found[token] = maximum_flow(graph, source, int(token), method="dinic").flow_value / WHOLE
     return found
 
 

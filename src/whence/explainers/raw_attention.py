@@ -14,15 +14,17 @@ from torch import Tensor
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.site import Call, Site
+from whence.core.streaming import fused
 from whence.core.tape import Tape
 from whence.explainers._attribution import Attribution, attribution
+from whence.explainers._fusing import fusion
 from whence.explainers._rows import automatic, readable, refuse_row, shares
 from whence.explainers.sinks import sparing
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
 
-LAYERS, HEADS = ("last", "mean"), ("mean", "max")
+LAYERS, HEADS = ("last", "mean"), ("mean", "max", "min")
 
 
 @torch.no_grad()
@@ -34,14 +36,14 @@ def explain(
     layer: int | str = "last",
     heads: int | str = "mean",
     row: int | str = "auto",
-    without_sinks: bool = False,
+    without_sinks: bool | float = False,
 ) -> Attribution:
     """Score each token by the weight it gets, from one query (`row`), in one layer or the mean of all, over the heads.
 
-    `layer`: `last`, `mean`, or a number. `heads`: `mean`, `max`, or a number. `row`: the pooling attention's only
-    query; else the `first` token ([CLS]), the `last`, the one that is `answer`ed, one by its number, or the `mean` of
-    all. `auto` takes what the model's answer is read from. A decoder that attends once a step asks one query a step;
-    of a narrative every window is a text. `without_sinks`: see `sinks`.
+    `layer`: `last`, `mean`, or a number. `heads`: `mean`, `max`, `min`, or a number. `row`: the pooling attention's
+    only query; else the `first` token ([CLS]), the `last`, the one that is `answer`ed, one by its number, or the `mean`
+    of all. `auto` takes what the model's answer is read from. A decoder that attends once a step asks one query a
+    step; of a narrative every window is a text. `without_sinks`: see `sinks`.
     """
     for option, value, there in (("layer", layer, LAYERS), ("heads", heads, HEADS)):
         if isinstance(value, str) and value not in there:
@@ -57,11 +59,11 @@ def explain(
     return attribution(per_layer.mean(0), whole, "raw_attention", how)
 
 
-def _calls(subject: Subject, batch: Batch, layers: list[str], without_sinks: bool) -> tuple[list[Call], str]:
+def _calls(subject: Subject, batch: Batch, layers: list[str], without_sinks: bool | float) -> tuple[list[Call], str]:
     """What the layers did in one pass, and what is to be said about sinks."""
     whole = not set(layers) <= set(subject.sites)
     tape = Tape()
-    watcher, spared = sparing(subject, batch, tape) if without_sinks else (tape, "")
+    watcher, spared = sparing(subject, batch, tape, without_sinks, None if whole else layers)
     with attending(subject.model, watch=watcher if whole else dict.fromkeys(layers, watcher)):
         subject.model(**batch.inputs)
     if not whole:
@@ -93,7 +95,7 @@ def _over_heads(call: Call, heads: int | str, batch: Batch) -> Float[Tensor, "ba
             f" {batch.special.shape[1]} tokens); choose another layer by its number"
         )
     if isinstance(heads, str):
-        return weights.mean(1) if heads == "mean" else weights.amax(1)
+        return weights.mean(1) if heads == "mean" else fused(weights, fusion(heads))
     if not -weights.shape[1] <= heads < weights.shape[1]:
         raise BadConfig(f"no head {heads}; there are {weights.shape[1]}, counted from 0")
     return weights[:, heads]
