@@ -79,8 +79,13 @@ def explain(
     methods: tuple[str, ...] | list[str] = USUAL,
     measure: Measure | str = "probability",
     target: str | None = None,
+    paragraphs: bool = False,
+    summary: bool = True,
     **options: dict[str, Any],
 ) -> Explanation:
-    """Score the tokens of a text by several methods; `raw_attention={"layer": 3}` passes options to one of them."""
+    """Score the tokens of a text by several methods; `raw_attention={"layer": 3}` passes options to one of them.
+
+    With `paragraphs` a text of any length is read paragraph by paragraph; `summary` says which heads carry the answer.
+    """
     subject = model if isinstance(model, Subject) else load(model)
-    return explain_text(subject, text, pair, tuple(methods), measure, options, target)
+    return explain_text(subject, text, pair, tuple(methods), measure, options, target, paragraphs, summary)

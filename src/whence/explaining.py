@@ -1,7 +1,7 @@
 """Explaining one text by several methods, side by side."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -9,11 +9,12 @@ from typing import Any, cast, get_args
 
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
-from whence.explainers import USUAL, explainer, names
+from whence.explainers import USUAL, explainer
 from whence.explainers._attribution import Attribution
 from whence.explainers._carrying import Carried, carried, in_words
 from whence.explainers._diagram import diagram
-from whence.explainers._options import options_of, refuse_options
+from whence.explainers._options import refuse_options
+from whence.explainers._paragraphs import of_document, read_document
 from whence.figures import tokens as drawn
 from whence.figures.flow import Flow
 from whence.figures.shades import Shading
@@ -104,29 +105,46 @@ def explain_text(
     measure: Measure | str = "probability",
     options: dict[str, dict[str, Any]] | None = None,
     target: str | None = None,
+    paragraphs: bool = False,
     summary: bool = True,
 ) -> Explanation:
     """What the model predicts for a text, explained by each method; in a `summary` which heads carry the answer.
 
     A translator is asked for the last token of the `target` text, given those before it; a language model for what
-    comes after the text; a tagger for the tag of the last word. For a model of series the text is one window.
+    comes after the text; a tagger for the tag of the last word. For a model of series the text is one window. With
+    `paragraphs` a text of any length is read and explained paragraph by paragraph (`explainers._paragraphs`), without a
+    summary.
     """
     if measure not in get_args(Measure):
         raise BadConfig(f"no measure {measure!r}; there are: {', '.join(get_args(Measure))}")
-    found = [explainer(method) for method in methods]
+    found = {method.replace("-", "_"): explainer(method) for method in methods}
     chosen = {name.replace("-", "_"): given for name, given in (options or {}).items()}
-    refuse_options(chosen, {method.replace("-", "_"): one for method, one in zip(methods, found, strict=True)})
+    refuse_options(chosen, found)
+    if paragraphs:
+        if pair is not None:
+            raise BadConfig("one text is cut into paragraphs; leave the second text out")
+        return by_paragraph(subject, text, found, cast("Measure", measure), chosen)
     batch = encoded(subject, text, pair, target)
     explained = predicted(subject, batch, cast("Measure", measure))
     attributions = tuple(
-        explain(subject, batch, explained, **chosen.get(method.replace("-", "_"), {}))
-        for method, explain in zip(methods, found, strict=True)
+        explain(subject, batch, explained, **chosen.get(method, {})) for method, explain in found.items()
     )
     cut = (f"the text was longer than {subject.encoder.limit} and was cut there",) if bool(batch.truncated[0]) else ()
     said = answer_of(subject, batch, explained)
     heads = carried(subject, batch, explained) if summary else ()
     place = place_of(subject, batch, explained)
     return Explanation(*said, attributions, place, cut, subject.task.valued, heads=heads)
+
+
+def by_paragraph(
+    subject: Subject, text: str, methods: Mapping[str, Any], measure: Measure, options: Mapping[str, Mapping[str, Any]]
+) -> Explanation:
+    """A text of any length: paragraph by paragraph, each weighed by its part in the answer."""
+    document = read_document(subject, text)
+    found = [of_document(subject, document, explain, measure, options.get(name, {}))
+             for name, explain in methods.items()]  # fmt: skip
+    note = f"read in paragraphs: {len(document.paragraphs)}, none longer than {subject.encoder.limit}"
+    return Explanation(subject.labels[document.answer], document.probability, tuple(found), notes=(note,))
 
 
 def flow(
@@ -163,19 +181,6 @@ def answer_of(subject: Subject, batch: Batch, explained: Target) -> tuple[str, f
     position, number = int(explained.positions[0]), int(explained.classes[0])
     found = float(subject.predict(batch)[0, position, number])
     return (f"the value {found:+.3f}", float("nan")) if subject.task.valued else (name_of(subject, number), found)
-
-
-def spread(given: Mapping[str, Any], methods: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Options that came once, for each of the methods that has them; one that none of them has is refused."""
-    found: dict[str, dict[str, Any]] = {}
-    for option, value in given.items():
-        having = [method for method in methods if option in options_of(explainer(method))]
-        if not having:
-            there = ", ".join(name for name in names() if option in options_of(explainer(name)))
-            raise BadConfig(f"{option} is an option of {there}: not among the methods: {', '.join(methods)}")
-        for method in having:
-            found.setdefault(method, {})[option] = value
-    return found
 
 
 def place_of(subject: Subject, batch: Batch, explained: Target) -> str:

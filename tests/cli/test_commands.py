@@ -12,6 +12,7 @@ from test_help import WITHOUT_TORCH
 import saved_models
 from whence.core.overrides import uniform
 from whence.data.tables import Columns, read_table
+from whence.explainers import names
 from whence.models.marking import accuracy
 from whence.models.subject import load
 
@@ -145,3 +146,19 @@ def test_a_memory_that_is_too_small_gets_a_sentence(capsys, monkeypatch):
     monkeypatch.setattr("whence.cli.dispatch", full)
     said = whence(capsys, "audit")
     assert (said.code, said.err.startswith("whence: the memory is too small for this")) == (2, True)
+
+
+def test_explain_takes_options_paragraphs_and_any_method(capsys):
+    given = ("explain", saved_models.bert(), "so dull a film")
+    said = whence(capsys, *given, "--method", *names(), "--options", "rollout.without_sinks=0.2",
+                  "sinks.least=0.25", "flow.residual=false")  # fmt: skip
+    assert said.code == 0, said.err
+    assert all(f"\n{name}: " in said.out for name in names())
+    assert "sinks left out (" in said.out
+    assert "mean weight above 0.25" in said.out
+    assert "heads that carry the answer" in said.out
+    wrong = whence(capsys, *given, "--method", "rollout", "--options", "rollout.rows=3")
+    assert (wrong.code, "rollout has no option 'rows'" in wrong.err) == (2, True)
+    long = whence(capsys, "explain", saved_models.bert(), "so dull " * 99, "--paragraphs", "--method", "rollout")
+    assert long.code == 0, long.err
+    assert "read in paragraphs: " in long.out

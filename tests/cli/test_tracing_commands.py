@@ -18,7 +18,7 @@ def test_explain_by_tracing(capsys):
     assert found["how"] == {
         "lat": "from: first, down 2 layers of 2 heads, normalize: softmax_sum",
         "lat_mixed": "from: first, down 2 layers of 2 heads, mixed, normalize: softmax_sum",
-        "rollout": "from: first, down 2 layers of 2 heads, residual: yes",
+        "rollout": "from: first, down 2 layers of 2 heads, heads: mean, residual: yes",
         "gradient_squared": "of the probability, normalize: softmax_sum",
     }
     assert all(len(scores) == len(found["tokens"]) for scores in found["scores"].values())
@@ -29,7 +29,7 @@ def test_an_option_reaches_every_method_that_has_it(capsys):
                   "raw_attention", "--row", 2, "--normalize", "none", "--of", "code", "--json")  # fmt: skip
     assert json.loads(said.out)["how"] == {
         "lat": "from: token 2, down 2 layers of 2 heads, normalize: none",
-        "rollout": "from: token 2, down 2 layers of 2 heads, residual: yes",
+        "rollout": "from: token 2, down 2 layers of 2 heads, heads: mean, residual: yes",
         "gradient_squared": "of the sum of all classes' sigmoids, normalize: none",
         "raw_attention": "layer: last, heads: mean, from: 2",
     }

@@ -69,14 +69,14 @@ def test_every_choice_against_a_slow_reading_of_the_tape(layer):
     tape = tape_of(subject, batch)
     recorded = [tape.only(name).weights for name in subject.sites]
     layers = {"last": recorded[1:], "mean": recorded}.get(layer) or [recorded[layer]]
-    for heads, row in product(["mean", "max", 0, 3, -1], ["first", "last", "mean", "answer"]):
+    for heads, row in product(["mean", "max", "min", 0, 3, -1], ["first", "last", "mean", "answer"]):
         found = explainer("raw_attention")(subject, batch, target, layer=layer, heads=heads, row=row)
         for number in range(len(EXAMPLES)):
             expected = torch.zeros(batch.special.shape[1])
             for weights in layers:
                 reduced = weights[number]
-                if heads == "max":
-                    reduced = reduced.amax(0, keepdim=True)  # first over heads, then over rows
+                if heads in ("max", "min"):  # first over heads, then over rows
+                    reduced = reduced.amax(0, keepdim=True) if heads == "max" else reduced.amin(0, keepdim=True)
                 rows = slow_row(reduced, batch.mask[number], row, int(target.positions[number]))
                 expected += (rows.mean(0) if isinstance(heads, str) else rows[heads]) / len(layers)
             assert_allclose(found.scores[number], expected, atol=1e-6)
@@ -151,7 +151,7 @@ def test_the_share_of_a_sink_goes_to_no_token():
         ({"layer": "first"}, "no layer 'first'; there are: last, mean, or a number"),
         ({"heads": 4}, "no head 4; there are 4, counted from 0"),
         ({"heads": -5}, "no head -5; there are 4"),
-        ({"heads": "sum"}, "no heads 'sum'; there are: mean, max, or a number"),
+        ({"heads": "sum"}, "no heads 'sum'; there are: mean, max, min, or a number"),
         ({"row": "middle"}, "no row 'middle'; there are: auto, first, last, mean, answer, or a token's number"),
     ],
 )
@@ -370,11 +370,14 @@ def test_words_are_the_sums_of_their_pieces():
 
 
 def test_methods_by_name():
-    assert names() == ("gradient_squared", "gradient_x_input", "lat", "lat_mixed", "leave_one_out", "random",
-                       "raw_attention", "rollout")  # fmt: skip
+    assert names() == (
+        "attention_gradient", "attention_norm", "decomposition", "effective_attention", "flow", "flow_bound",
+        "gradient_squared", "gradient_x_input", "integrated_gradients", "lat", "lat_mixed", "leave_one_out", "random",
+        "raw_attention", "rollout", "sinks", "value_zeroing",
+    )  # fmt: skip
     assert explainer("raw-attention") is explainer("raw_attention")
     with pytest.raises(
-        BadConfig, match=r"no explainer 'raw_atention' \(did you mean raw_attention\?\); there are: grad"
+        BadConfig, match=r"no explainer 'raw_atention' \(did you mean raw_attention\?\); there are: att"
     ):
         explainer("raw_atention")
     with pytest.raises(BadConfig, match="no explainer 'zzz'; there are"):

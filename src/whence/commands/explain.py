@@ -30,15 +30,21 @@ def command(arguments: list[str]) -> int:
         target: Annotated[str | None, usually("none", "TEXT")] = None
         """for models that make a text of a text: the text they are asked about"""
         method: Annotated[tuple[str, ...], arg(help=f"methods, of: {', '.join(names())}")] = USUAL
-        layer: Annotated[Literal["last", "mean"] | int | None, usually("last", "last|mean|INT")] = None
-        """raw_attention: a layer's number, the last, or the mean of all"""
-        heads: Annotated[Literal["mean", "max"] | int | None, usually("mean", "mean|max|INT")] = None
-        """raw_attention: a head's number, the mean or the largest of all"""
+        options: Annotated[tuple[str, ...], usually("none", "[METHOD.OPTION=VALUE ...]")] = ()
+        """their options, as in rollout.residual=false raw_attention.without_sinks=true"""
+        paragraphs: bool = False
+        """read a text of any length: each paragraph by itself, its words times its part in the answer"""
+        summary: bool = True
+        """say which heads and layers carry the answer: those worth looking at (Michel et al. 2019)"""
+        layer: Annotated[Literal["last", "mean"] | int | None, usually("by method", "last|mean|INT")] = None
+        """methods that have layers: a layer's number, the last, or the mean of all (others: --options)"""
+        heads: Annotated[Literal["mean", "max", "min"] | int | None, usually("mean", "mean|max|min|INT")] = None
+        """raw_attention, rollout, flow: the mean, largest or least of all heads; raw_attention: a head's number"""
         row: Annotated[
             Literal["auto", "first", "last", "mean", "answer"] | int | None,
             usually("auto", "auto|first|last|mean|answer|INT"),
         ] = None
-        """raw_attention, lat, lat_mixed, rollout: from which token one looks (auto: where the answer is read)"""
+        """methods that look from somewhere: from which token (auto: where the answer is read)"""
         normalize: Annotated[
             Literal["softmax_sum", "softmax_mean", "l1", "none"] | None,
             usually("softmax_sum", "softmax_sum|softmax_mean|l1|none"),
@@ -46,10 +52,6 @@ def command(arguments: list[str]) -> int:
         """lat, lat_mixed, gradient_squared: how raw scores become a text's scores"""
         of: Annotated[Literal["predicted", "paper", "code"] | None, usually("predicted", "predicted|paper|code")] = None
         """gradient_squared: which output's gradient (predicted: what is explained; paper: its logit; code: all)"""
-        options: Annotated[tuple[str, ...], usually("none", "[METHOD.OPTION=VALUE ...]")] = ()
-        """any options of methods, as in rollout.heads=max flow.residual=false"""
-        summary: bool = True
-        """say which heads and layers carry the answer (Michel et al. 2019)"""
         measure: Literal["probability", "logit", "margin"] = "probability"
         """what is explained, of the class that the model predicts"""
         form: Literal["text", "html", "svg", "pdf", "latex", "json"] = "text"
@@ -77,20 +79,20 @@ def command(arguments: list[str]) -> int:
     if options.flow is not None:
         refuse_ending(options.flow)
     quieten()
-    from whence.explainers._options import written_options
-    from whence.explaining import explain_text, spread
+    from whence.explainers._options import spread, written_options
+    from whence.explaining import explain_text
     from whence.explaining import flow as flow_of
     from whence.models.subject import load
 
     subject = load(options.model, options.task, device=options.device, dtype=options.dtype,
                    trust_remote_code=options.trust_remote_code)  # fmt: skip
     given = {name: getattr(options, name) for name in ("layer", "heads", "row", "normalize", "of")}
-    chosen = spread({name: value for name, value in given.items() if value is not None}, options.method)
-    for method, also in written_options(options.method, options.options).items():
-        chosen[method] = {**chosen.get(method, {}), **also}
-    explanation = explain_text(
-        subject, options.text, options.pair, options.method, options.measure, chosen, options.target, options.summary
-    )
+    methods = tuple(name.replace("-", "_") for name in options.method)
+    chosen = spread({name: value for name, value in given.items() if value is not None}, methods)
+    for method, written in written_options(methods, options.options).items():
+        chosen[method] = {**chosen.get(method, {}), **written}
+    explanation = explain_text(subject, options.text, options.pair, methods, options.measure, chosen,
+                               options.target, options.paragraphs, options.summary)  # fmt: skip
     for note in explanation.notes:
         options.output.say(f"  {note}")
     if options.flow is not None:

@@ -5,7 +5,9 @@ an adopted model need not form the weights of all heads at once (only outside au
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -13,6 +15,12 @@ from torch import Tensor
 
 from whence.core.site import Call
 
+Fusion = Literal["mean", "max", "min"]
+IN_PLACE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "mean": Tensor.add_,
+    "max": lambda so_far, head: torch.maximum(so_far, head, out=so_far),
+    "min": lambda so_far, head: torch.minimum(so_far, head, out=so_far),
+}
 WAITING = 2  # layers of a rollout that are held unmultiplied: each saves a product and takes the room of a layer
 
 
@@ -49,12 +57,14 @@ class Rollout:
     """Attention rollout: the running product of the layers' head means, each with its residual path.
 
     R_l = Â_l R_(l-1), where Â = (mean over heads of A + I), rows divided by their sum (Abnar & Zuidema 2020, §3).
+    `heads` says what is made of a layer's heads: their `mean`, or weight by weight the `max` or `min`.
     `product` is [batch query key]: how much of each input token is in each position of the last layer seen. Who reads
     some positions only takes `read_from`, which costs little: the last layers are multiplied when they are asked for,
     and a row times a matrix is less than a matrix times a matrix.
     """
 
     residual: bool = True
+    heads: Fusion = "mean"
     _waiting: list[Float[Tensor, "batch query key"]] = field(default_factory=list)  # the last layers, lowest first
     _below: Float[Tensor, "batch query key"] | None = None
     _heads_so_far: Float[Tensor, "batch query key"] | None = None
@@ -67,12 +77,13 @@ class Rollout:
         weights = call.weights.to(torch.promote_types(call.weights.dtype, torch.float32))
         if self._heads_so_far is None or call.heads[0] == 0:
             self._multiply(WAITING - 1)  # these are no longer the last
-            self._heads_so_far = weights.sum(1)  # [batch query key]
+            self._heads_so_far = fused(weights, self.heads)  # [batch query key]
         else:
             for head in weights.unbind(1):  # in place: a copy of N × N costs more than the sum
-                self._heads_so_far += head
+                IN_PLACE[self.heads](self._heads_so_far, head)
         if call.heads[-1] == call.n_heads - 1:
-            self._waiting.append(self._with_residual(self._heads_so_far, call.n_heads))
+            parts = call.n_heads if self.heads == "mean" else 1
+            self._waiting.append(augmented(self._heads_so_far, self.residual, parts))
             self._heads_so_far = None
 
     @property
@@ -95,15 +106,23 @@ class Rollout:
             rows = rows.to(layer.dtype) @ layer
         return rows[:, 0]
 
-    def _with_residual(self, heads: Float[Tensor, "batch query key"], n: int) -> Float[Tensor, "batch query key"]:
-        """mean + I, rows divided by their sum: the heads' sum + n I, likewise; in place where no graph forbids it."""
-        if heads.requires_grad:
-            identity = torch.eye(heads.shape[-1], dtype=heads.dtype, device=heads.device)
-            heads = heads + n * identity if self.residual else heads
-            return heads / heads.sum(-1, keepdim=True).clamp_min(torch.finfo(heads.dtype).tiny)
-        if self.residual:
-            heads.diagonal(dim1=-2, dim2=-1).add_(n)
-        return heads.div_(heads.sum(-1, keepdim=True).clamp_min(torch.finfo(heads.dtype).tiny))
+
+def fused(weights: Float[Tensor, "batch head query key"], heads: Fusion) -> Float[Tensor, "batch query key"]:
+    """A layer's heads as one: their sum (a mean, once it is divided), or weight by weight the largest or least."""
+    return weights.sum(1) if heads == "mean" else weights.amax(1) if heads == "max" else weights.amin(1)
+
+
+def augmented(
+    heads: Float[Tensor, "batch query key"], residual: bool = True, parts: int = 1
+) -> Float[Tensor, "batch query key"]:
+    """A + I, rows divided by their sum; of a sum of so many parts, + parts × I. In place where no graph forbids it."""
+    if heads.requires_grad:
+        identity = torch.eye(heads.shape[-1], dtype=heads.dtype, device=heads.device)
+        heads = heads + parts * identity if residual else heads
+        return heads / heads.sum(-1, keepdim=True).clamp_min(torch.finfo(heads.dtype).tiny)
+    if residual:
+        heads.diagonal(dim1=-2, dim2=-1).add_(parts)
+    return heads.div_(heads.sum(-1, keepdim=True).clamp_min(torch.finfo(heads.dtype).tiny))
 
 
 @dataclass

@@ -15,8 +15,7 @@ from whence.core.replay import Replay
 from whence.core.site import repeated
 from whence.data.examples import Example
 from whence.experiments._places import keys_are_tokens, matching
-from whence.explainers._rows import automatic, shares
-from whence.explainers.raw_attention import readable
+from whence.explainers._rows import automatic, readable, shares
 from whence.models.batch import Batch
 from whence.models.opposing import real_rows
 from whence.models.subject import Subject

@@ -14,7 +14,7 @@ from whence.core.overrides import without
 from whence.core.replay import Replay
 from whence.core.site import Call, repeated
 from whence.experiments._places import matching
-from whence.explainers.raw_attention import readable
+from whence.explainers._rows import readable
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import predicted

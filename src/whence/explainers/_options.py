@@ -1,11 +1,14 @@
 """Options of explainers: which there are, and how they are written on a command line."""
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from whence.core.errors import BadConfig
-from whence.explainers import explainer
+from whence.explainers import explainer, names
+
+NUMBER = re.compile(r"-?\d*\.\d+(e-?\d+)?")
 
 
 def refuse_options(options: Mapping[str, Mapping[str, Any]], methods: Mapping[str, Callable[..., Any]]) -> None:
@@ -24,6 +27,19 @@ def options_of(explain: Callable[..., Any]) -> list[str]:
     return [name for name, one in inspect.signature(explain).parameters.items() if one.kind == one.KEYWORD_ONLY]
 
 
+def spread(given: Mapping[str, Any], methods: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Options that came once, for each of the methods that has them; one that none of them has is refused."""
+    found: dict[str, dict[str, Any]] = {}
+    for option, value in given.items():
+        having = [method for method in methods if option in options_of(explainer(method))]
+        if not having:
+            there = ", ".join(name for name in names() if option in options_of(explainer(name)))
+            raise BadConfig(f"{option} is an option of {there}: not among the methods: {', '.join(methods)}")
+        for method in having:
+            found.setdefault(method, {})[option] = value
+    return found
+
+
 def written_options(methods: Sequence[str], written: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The options of each method, from words like `lat.normalize=l1`; refused if a method has no such option."""
     options: dict[str, dict[str, Any]] = {}
@@ -40,7 +56,9 @@ def written_options(methods: Sequence[str], written: Sequence[str]) -> dict[str,
 
 
 def _value(text: str) -> Any:
-    """A truth value, a whole number, or text."""
+    """A truth value, a number, or text."""
     if text in ("true", "false"):
         return text == "true"
-    return int(text) if text.removeprefix("-").isdecimal() else text
+    if text.removeprefix("-").isdecimal():
+        return int(text)
+    return float(text) if NUMBER.fullmatch(text) else text

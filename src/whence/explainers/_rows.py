@@ -19,6 +19,14 @@ def refuse_row(row: int | str) -> None:
         raise BadConfig(f"no row {row!r}; there are: {', '.join(ROWS)}, or a token's number")
 
 
+def readable(subject: Subject) -> list[str]:
+    """The sites whose keys are the tokens of the input: of a translator those that look across, else all."""
+    sites = {name: site for name, site in subject.sites.items() if site.keys == "tokens"} or subject.sites
+    if not subject.model.config.is_encoder_decoder:
+        return list(sites)
+    return [name for name, site in sites.items() if site.kind == "cross"] or list(sites)
+
+
 def automatic(subject: Subject, batch: Batch, kind: Kind, row: int | str) -> int | str:
     """The row that is meant: with `auto`, where the model's answer is read."""
     if row != "auto":

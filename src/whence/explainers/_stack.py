@@ -31,19 +31,28 @@ class Stack:
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """Where tracing starts, [batch token], and which tokens it can reach; `row` says in words where that is."""
+    """Where tracing starts, [batch place], and which tokens it can reach; `row` says in words where that is.
 
-    start: Float[Tensor, "batch token"]
+    Places are the tokens, or of a translator those of the target.
+    """
+
+    start: Float[Tensor, "batch place"]
     attended: Bool[Tensor, "batch token"]
     row: int | str
     depth: int
     heads: int
+    layers: str = ""  # in words, where they are not one stack
 
     @property
     def how(self) -> str:
         """The choices, in words."""
-        layers = f"down {self.depth} layers of {self.heads} heads" if self.depth else "no self-attention below it"
-        return f"from: {f'token {self.row}' if isinstance(self.row, int) else self.row}, {layers}"
+        one_stack = f"down {self.depth} layers of {self.heads} heads" if self.depth else "no self-attention below it"
+        return f"from: {f'token {self.row}' if isinstance(self.row, int) else self.row}, {self.layers or one_stack}"
+
+
+def layered(subject: Subject) -> list[str]:
+    """The sites that are followed down: all but a local attention, which is where one starts."""
+    return [name for name, site in subject.sites.items() if site.kind != "pool"]
 
 
 def stack_of(subject: Subject, method: str) -> Stack:
@@ -54,7 +63,7 @@ def stack_of(subject: Subject, method: str) -> Stack:
     depth = getattr(subject.model.config, "num_hidden_layers", None) or 0
     across = [name for name, site in sites.items() if site.kind == "cross"]
     if subject.model.config.is_encoder_decoder:
-        _refuse(method, "this model has an encoder and a decoder; see raw_attention for where one looks to the other")
+        _refuse(method, "this model has an encoder and a decoder; see rollout and flow, which follow both")
     if across:
         _refuse(method, f"{across[0]} looks from one sequence to another; see raw_attention")
     if any(site.keys == "parts" for site in sites.values()):

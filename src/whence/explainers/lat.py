@@ -21,7 +21,8 @@ from whence.core.streaming import HeadProduct
 from whence.core.tape import Tape
 from whence.explainers._attribution import Attribution, attribution
 from whence.explainers._normalizing import normalized, refuse_normalize
-from whence.explainers._stack import follow
+from whence.explainers._stack import follow, layered
+from whence.explainers.sinks import sparing
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
@@ -29,22 +30,30 @@ from whence.models.targets import Target
 
 @torch.no_grad()
 def explain(
-    subject: Subject, batch: Batch, target: Target, *, normalize: str = "softmax_sum", row: int | str = "auto"
+    subject: Subject,
+    batch: Batch,
+    target: Target,
+    *,
+    normalize: str = "softmax_sum",
+    row: int | str = "auto",
+    without_sinks: bool | float = False,
 ) -> Attribution:
     """Score each token by the attention that is traced to it, summed over the heads.
 
     `normalize`: `softmax_sum` (the paper's: softmax of the sums over the tokens), `softmax_mean` (of the mean over
-    heads), `l1`, or `none`. `row`: see `_stack.follow`. Layers come from the bottom up while the model runs, so what is
-    held is the product of each head's weights so far, and no layer's own: memory does not grow with depth.
+    heads), `l1`, or `none`. `row`: see `_stack.follow`. `without_sinks`: see `sinks`. Layers come from the bottom up
+    while the model runs, so what is held is the product of each head's weights so far, and no layer's own: memory does
+    not grow with depth.
     """
     refuse_normalize(normalize)
     product = HeadProduct()
-    followed = follow(subject, batch, target, row, "lat", product, same_heads=True)
+    watcher, spared = sparing(subject, batch, product, without_sinks, layered(subject))
+    followed = follow(subject, batch, target, row, "lat", watcher, same_heads=True)
     heads = followed.start[:, None]  # [batch head token]
     if product.product is not None:
         heads = torch.einsum("bq,bhqk->bhk", followed.start.to(product.product), product.product)
     scores = normalized(heads.sum(1), followed.attended, normalize, heads.shape[1])
-    return attribution(scores, batch, "lat", f"{followed.how}, normalize: {normalize}")
+    return attribution(scores, batch, "lat", f"{followed.how}, normalize: {normalize}{spared}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,8 @@ import torch
 from whence.core.streaming import Rollout
 from whence.explainers._attribution import Attribution, attribution
 from whence.explainers._normalizing import normalized, refuse_normalize
-from whence.explainers._stack import follow
+from whence.explainers._stack import follow, layered
+from whence.explainers.sinks import sparing
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
@@ -22,7 +23,13 @@ from whence.models.targets import Target
 
 @torch.no_grad()
 def explain(
-    subject: Subject, batch: Batch, target: Target, *, normalize: str = "softmax_sum", row: int | str = "auto"
+    subject: Subject,
+    batch: Batch,
+    target: Target,
+    *,
+    normalize: str = "softmax_sum",
+    row: int | str = "auto",
+    without_sinks: bool | float = False,
 ) -> Attribution:
     """Score each token by the attention that is traced to it, each layer's heads being averaged; options as of `lat`.
 
@@ -30,9 +37,10 @@ def explain(
     """
     refuse_normalize(normalize)
     mean = Rollout(residual=False)
-    followed = follow(subject, batch, target, row, "lat_mixed", mean)
+    watcher, spared = sparing(subject, batch, mean, without_sinks, layered(subject))
+    followed = follow(subject, batch, target, row, "lat_mixed", watcher)
     scores = followed.start
     if mean.product is not None:
         scores = followed.heads * torch.einsum("bq,bqk->bk", scores.to(mean.product), mean.product)
     scores = normalized(scores, followed.attended, normalize, followed.heads)
-    return attribution(scores, batch, "lat_mixed", f"{followed.how}, mixed, normalize: {normalize}")
+    return attribution(scores, batch, "lat_mixed", f"{followed.how}, mixed, normalize: {normalize}{spared}")

@@ -14,14 +14,17 @@ from torch import Tensor
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.site import Call, Site
+from whence.core.streaming import fused
 from whence.core.tape import Tape
 from whence.explainers._attribution import Attribution, attribution
-from whence.explainers._rows import automatic, refuse_row, shares
+from whence.explainers._fusing import fusion
+from whence.explainers._rows import automatic, readable, refuse_row, shares
+from whence.explainers.sinks import sparing
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
 
-LAYERS, HEADS = ("last", "mean"), ("mean", "max")
+LAYERS, HEADS = ("last", "mean"), ("mean", "max", "min")
 
 
 @torch.no_grad()
@@ -33,13 +36,14 @@ def explain(
     layer: int | str = "last",
     heads: int | str = "mean",
     row: int | str = "auto",
+    without_sinks: bool | float = False,
 ) -> Attribution:
     """Score each token by the weight it gets, from one query (`row`), in one layer or the mean of all, over the heads.
 
-    `layer`: `last`, `mean`, or a number. `heads`: `mean`, `max`, or a number. `row`: the pooling attention's only
-    query; else the `first` token ([CLS]), the `last`, the one that is `answer`ed, one by its number, or the `mean` of
-    all. `auto` takes what the model's answer is read from. A decoder that attends once a step asks one query a step;
-    of a narrative every window is a text.
+    `layer`: `last`, `mean`, or a number. `heads`: `mean`, `max`, `min`, or a number. `row`: the pooling attention's
+    only query; else the `first` token ([CLS]), the `last`, the one that is `answer`ed, one by its number, or the `mean`
+    of all. `auto` takes what the model's answer is read from. A decoder that attends once a step asks one query a
+    step; of a narrative every window is a text. `without_sinks`: see `sinks`.
     """
     for option, value, there in (("layer", layer, LAYERS), ("heads", heads, HEADS)):
         if isinstance(value, str) and value not in there:
@@ -47,26 +51,27 @@ def explain(
     refuse_row(row)
     whole, batch, layers = batch, batch.by_window(), _layers(subject)
     chosen = layers if layer == "mean" else [layers[-1] if isinstance(layer, str) else _numbered(layers, layer)]
-    calls = _calls(subject, batch, chosen)
+    calls, spared = _calls(subject, batch, chosen, without_sinks)
     row = "first" if calls[0].weights.shape[-2] == 1 else automatic(subject, batch, calls[0].site.kind, row)
     per_layer = torch.stack([_one_row(_over_heads(call, heads, batch), batch, target, row) for call in calls])
     only = "the only one" if chosen[0] in subject.sites else chosen[0]
-    how = f"layer: {layer if len(layers) > 1 else only}, heads: {heads}, from: {row}"
+    how = f"layer: {layer if len(layers) > 1 else only}, heads: {heads}, from: {row}{spared}"
     return attribution(per_layer.mean(0), whole, "raw_attention", how)
 
 
-def _calls(subject: Subject, batch: Batch, layers: list[str]) -> list[Call]:
-    """What the layers did in one pass."""
+def _calls(subject: Subject, batch: Batch, layers: list[str], without_sinks: bool | float) -> tuple[list[Call], str]:
+    """What the layers did in one pass, and what is to be said about sinks."""
     whole = not set(layers) <= set(subject.sites)
     tape = Tape()
-    with attending(subject.model, watch=tape if whole else dict.fromkeys(layers, tape)):
+    watcher, spared = sparing(subject, batch, tape, without_sinks, None if whole else layers)
+    with attending(subject.model, watch=watcher if whole else dict.fromkeys(layers, watcher)):
         subject.model(**batch.inputs)
     if not whole:
-        return [tape.joined(name) for name in layers]
+        return [tape.joined(name) for name in layers], spared
     made: Any = subject.model
     weights = made.token_weights(tape, **batch.inputs)[:, None, None]  # [batch 1 1 token]
     mask = batch.mask.to(weights.device)[:, None, None]
-    return [Call(Site(layers[0], 0, "pool"), weights, mask, None, None, 0, (0,), 1)]
+    return [Call(Site(layers[0], 0, "pool"), weights, mask, None, None, 0, (0,), 1)], spared
 
 
 def _layers(subject: Subject) -> list[str]:
@@ -74,14 +79,6 @@ def _layers(subject: Subject) -> list[str]:
     if hasattr(subject.model, "token_weights"):
         return [str(subject.model.token_weights_are)]
     return readable(subject)
-
-
-def readable(subject: Subject) -> list[str]:
-    """The sites whose keys are the tokens of the input: of a translator those that look across, else all."""
-    sites = {name: site for name, site in subject.sites.items() if site.keys == "tokens"} or subject.sites
-    if not subject.model.config.is_encoder_decoder:
-        return list(sites)
-    return [name for name, site in sites.items() if site.kind == "cross"] or list(sites)
 
 
 def _numbered(sites: list[str], layer: int) -> str:
@@ -98,7 +95,7 @@ def _over_heads(call: Call, heads: int | str, batch: Batch) -> Float[Tensor, "ba
             f" {batch.special.shape[1]} tokens); choose another layer by its number"
         )
     if isinstance(heads, str):
-        return weights.mean(1) if heads == "mean" else weights.amax(1)
+        return weights.mean(1) if heads == "mean" else fused(weights, fusion(heads))
     if not -weights.shape[1] <= heads < weights.shape[1]:
         raise BadConfig(f"no head {heads}; there are {weights.shape[1]}, counted from 0")
     return weights[:, heads]

@@ -3,17 +3,22 @@
     R_l = Â_l R_(l−1), where Â = (mean over heads of A + I), rows divided by their sum
 
 The score of token i is the i-th column of R at the row that is read; where a local attention reads all rows, it weighs
-them. Without `residual` the identity is left out.
+them. Without `residual` the identity is left out. Of an encoder and a decoder, scores go from a place of the decoder
+down its layers and across to the source's tokens; what stays with the decoder's own tokens is said (`_across`).
 
-Differs from the paper: it does not say what to do with a local attention, nor which row is read elsewhere ([CLS] in its
-classifiers); here `row`, stated.
+Differs from the paper: it does not say what to do with a local attention, with a decoder that looks across, nor which
+row is read elsewhere ([CLS] in its classifiers); here `row`, stated. It takes the mean of heads; `heads` may also be
+their `max` or `min`.
 """
 
 import torch
 
 from whence.core.streaming import Rollout
+from whence.explainers._across import RolloutAcross, follow_across, staying
 from whence.explainers._attribution import Attribution, attribution
-from whence.explainers._stack import follow
+from whence.explainers._fusing import fusion
+from whence.explainers._stack import follow, layered
+from whence.explainers.sinks import sparing
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
@@ -21,11 +26,25 @@ from whence.models.targets import Target
 
 @torch.no_grad()
 def explain(
-    subject: Subject, batch: Batch, target: Target, *, residual: bool = True, row: int | str = "auto"
+    subject: Subject,
+    batch: Batch,
+    target: Target,
+    *,
+    residual: bool = True,
+    heads: str = "mean",
+    row: int | str = "auto",
+    without_sinks: bool | float = False,
 ) -> Attribution:
-    """Score each token by its share of what is read (`row`: see `_stack.follow`); a text's scores sum to one."""
-    product = Rollout(residual=residual)
-    followed = follow(subject, batch, target, row, "rollout", product)
-    return attribution(
-        product.read_from(followed.start), batch, "rollout", f"{followed.how}, residual: {'yes' if residual else 'no'}"
-    )
+    """Score each token by its share of what is read (`row`: see `_stack.follow`); a text's scores sum to one, those of
+    a translator's source to what does not stay with the target.
+
+    `heads`: what is made of a layer's heads, weight by weight: their `mean`, `max`, or `min`.
+    `without_sinks`: see `sinks`.
+    """
+    across = bool(subject.model.config.is_encoder_decoder)
+    product = (RolloutAcross if across else Rollout)(residual=residual, heads=fusion(heads))
+    watcher, spared = sparing(subject, batch, product, without_sinks, layered(subject))
+    followed = (follow_across if across else follow)(subject, batch, target, row, "rollout", watcher)
+    scores = product.read_from(followed.start)
+    how = f"{followed.how}, heads: {heads}, residual: {'yes' if residual else 'no'}{spared}"
+    return attribution(scores, batch, "rollout", how + (staying(scores) if across else ""))

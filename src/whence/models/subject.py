@@ -123,17 +123,19 @@ class Subject:
         return logits.float() if self.task.valued else probabilities(logits)
 
     @contextmanager
-    def embedded(self) -> Iterator[list[Tensor]]:
+    def embedded(self, given: Tensor | None = None) -> Iterator[list[Tensor]]:
         """While open, the word vectors of each pass are leaves [batch token width]: their gradients can be had.
 
-        They are listed as made: of a translator first the encoder's, then the decoder's.
+        They are listed as made: of a translator first the encoder's, then the decoder's. If vectors are `given`, they
+        stand in for the first that are made.
         """
         leaves: list[Tensor] = []
         tokens_first = self.model.config.model_type == "xlnet"  # [token batch width]
 
         def cut(module: Any, args: Any, output: Tensor) -> Tensor:
             made = output.transpose(0, 1) if tokens_first else output
-            leaves.append(made.detach().requires_grad_())
+            stands_in = given is not None and not leaves
+            leaves.append(given.reshape(made.shape).to(made) if stands_in else made.detach().requires_grad_())
             return leaves[-1].transpose(0, 1) if tokens_first else leaves[-1]
 
         table = self.model.get_input_embeddings()

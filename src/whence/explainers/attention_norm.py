@@ -1,0 +1,66 @@
+"""Norms: how long the vector is that a token gives to what is read, not only how much weight it gets. Kobayashi et al.
+
+    ‖Σ_h α_h(i, j) f_h(x_j)‖                          2020, §3: weights times transformed values
+    ‖LN'(Σ_h α_h(i, j) f_h(x_j) + [i = j] x_i)‖       2021, §3: with the residual path and the layer norm
+
+LN' is the linear part of the layer norm, where the norm comes after the sum; where it comes first it is within f. The
+rows of each layer are divided by their sum and multiplied over the layers (`layer`), as rollout does weights.
+
+Differs from the paper: it looks at single layers and does not multiply; `layer` chooses. Of a translator it is the
+vector that a source token gives to the target, whose own residual path is no source token and is left out.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from whence.explainers._attribution import Attribution, attribution
+from whence.explainers._layerwise import Matrices, rows_to_one, scored
+from whence.explainers._parts import Layer, deviation, linear_norm, taken_apart
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+from whence.models.targets import Target
+
+
+@torch.no_grad()
+def explain(
+    subject: Subject,
+    batch: Batch,
+    target: Target,
+    *,
+    residual: bool = True,
+    layer_norm: bool = True,
+    layer: int | str = "auto",
+    row: int | str = "auto",
+) -> Attribution:
+    """Score each token by the length of what it gives to the row that is read.
+
+    `residual` and `layer_norm`: whether they belong to a layer. `layer`: `rollout` (multiplied), `last`, `mean` or a
+    number; `auto` multiplies where there is one stack, else takes the mean. `row`: see `raw_attention`.
+    """
+
+    def made(names: list[str], texts: Batch) -> Matrices:
+        found: dict[str, list[Tensor]] = {name: [] for name in names}
+
+        def finished(one: Layer) -> None:
+            one.norm = one.norm if layer_norm else None
+            found[one.call.site.name].append(rows_to_one(norms(one)))
+
+        taken_apart(subject, texts, names, residual, finished)
+        return {name: torch.cat(calls, 1) for name, calls in found.items()}
+
+    scores, how = scored(subject, batch, target, "attention_norm", layer, row, made)
+    how += f", residual: {'yes' if residual else 'no'}, layer norm: {'yes' if residual and layer_norm else 'no'}"
+    return attribution(scores, batch, "attention_norm", how)
+
+
+def norms(layer: Layer) -> Float[Tensor, "batch query key"]:
+    """The length of each part, without making the parts: by the inner products of the heads' vectors at each key."""
+    mapped = linear_norm(layer.norm, layer.mapped)
+    products = torch.einsum("bhkw,bgkw->bkhg", mapped, mapped)  # [batch key head head]
+    weights = layer.weights
+    squared = torch.einsum("bhqk,bkhg,bgqk->bqk", weights, products, weights)
+    if layer.residual is not None and layer.call.site.kind != "cross":
+        own = torch.einsum("bhqq,bhqw->bqw", weights, mapped) + linear_norm(layer.norm, layer.residual)
+        squared.diagonal(dim1=1, dim2=2).copy_((own**2).sum(-1))
+    return squared.clamp_min(0).sqrt() / deviation(layer)

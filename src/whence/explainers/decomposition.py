@@ -1,0 +1,69 @@
+"""Decomposition (ALTI): how much nearer a layer's output is for what a token gives. Ferrando et al. 2022.
+
+    y_i = Σ_j T_i(x_j) + biases,   c(i, j) = max(0, ‖y_i‖₁ − ‖y_i − T_i(x_j)‖₁)             Eq. 9, 10
+
+T_i(x_j) is what token j gives to place i: weights, values, output matrix, residual path and layer norm (`_parts`). The
+rows of each layer are divided by their sum and multiplied over the layers (§3.3).
+
+Differs from the paper: for layers that norm first, y_i is the sum of attention and residual path, before any norm. Of a
+translator it is what a source token gives to the target, in the mean of the layers; ALTI+ is another thing.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from whence.explainers._attribution import Attribution, attribution
+from whence.explainers._layerwise import Matrices, rows_to_one, scored
+from whence.explainers._parts import Layer, deviation, parts, taken_apart
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+from whence.models.targets import Target
+
+NUMBERS = 1 << 24  # of the parts that are held at once
+
+
+@torch.no_grad()
+def explain(
+    subject: Subject, batch: Batch, target: Target, *, layer: int | str = "auto", row: int | str = "auto"
+) -> Attribution:
+    """Score each token by its contribution to what is read; a text's scores sum to one, or to less where
+    no token contributes anything above zero to a place that is passed.
+
+    `layer`: `rollout` (multiplied), `last`, `mean` or a number; `auto` multiplies where there is one stack, else takes
+    the mean. `row`: see `raw_attention`.
+    """
+
+    def made(names: list[str], texts: Batch) -> Matrices:
+        found: dict[str, list[Tensor]] = {name: [] for name in names}
+        taken_apart(
+            subject, texts, names, True, lambda one: found[one.call.site.name].append(rows_to_one(contributions(one)))
+        )
+        return {name: torch.cat(calls, 1) for name, calls in found.items()}
+
+    scores, how = scored(subject, batch, target, "decomposition", layer, row, made)
+    return attribution(scores, batch, "decomposition", how)
+
+
+def output(layer: Layer) -> Float[Tensor, "batch query width"]:
+    """What the layer made, with its residual path and norm."""
+    made = layer.sum()
+    if layer.norm is None:
+        return made
+    normed = (made - made.mean(-1, keepdim=True)) / deviation(layer)
+    normed = normed if layer.norm.weight is None else normed * layer.norm.weight.double()
+    return normed if layer.norm.bias is None else normed + layer.norm.bias.double()
+
+
+def contributions(layer: Layer) -> Float[Tensor, "batch query key"]:
+    """c(i, j) of every query, some queries at a time."""
+    whole = output(layer)  # [batch query width]
+    batch, n_query, width = whole.shape
+    step = max(1, NUMBERS // (batch * layer.weights.shape[-1] * width))
+    found = []
+    for begin in range(0, n_query, step):
+        some = slice(begin, begin + step)
+        left = (whole[:, some, None] - parts(layer, some)).abs().sum(-1)  # [batch query key]
+        found.append((whole[:, some, None].abs().sum(-1) - left).clamp_min(0))
+    permitted = layer.call.mask[..., : layer.weights.shape[-1]].any(1)  # [batch #query key]
+    return torch.cat(found, 1) * permitted

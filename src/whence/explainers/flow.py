@@ -1,0 +1,100 @@
+"""Attention flow: how much could flow from where the answer is read down to a token. Abnar & Zuidema 2020, §3.
+
+Layers are a network: from token i of a layer to token j of the one below goes an edge of capacity Â_l(i, j), where
+Â = (mean over heads of A + I), rows divided by their sum. The score of token j is the maximum flow from the node that
+is read to j among the inputs; each token's flow is taken by itself, so that a text's scores do not sum to one. Of an
+encoder and a decoder the network begins at a place of the decoder and goes across to the source (`_across`).
+
+Flow often says no more than the lowest layer does: what enters token j cannot exceed its column there, nor all there
+is. That bound, min(1, Σ_i Â_1(i, j)), is the baseline: `how` says for how many tokens the flow just equals it, and
+`flow_bound` scores by it, to be shown beside.
+
+Differs from the paper: a local attention is a node above the topmost layer, its weights the capacities; so is a mean of
+rows. Capacities are whole multiples of 2⁻³⁰ (scipy's maximum flow takes 32-bit integers), which moves a flow by no more
+than its cut has edges, times 2⁻³¹. The authors' code divides each text's flows by their sum; here they are as they are.
+"""
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from numpy import ndarray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_flow
+
+from whence.explainers._attribution import Attribution, attribution
+from whence.explainers._network import Network, network
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+from whence.models.targets import Target
+
+WHOLE = 1 << 30  # a capacity of one; scipy cuts 64-bit capacities down without a word
+EQUAL = 1e-5  # flows this near to their bound are at it: weights are of single precision
+
+
+@torch.no_grad()
+def explain(
+    subject: Subject,
+    batch: Batch,
+    target: Target,
+    *,
+    residual: bool = True,
+    heads: str = "mean",
+    row: int | str = "auto",
+    without_sinks: bool | float = False,
+) -> Attribution:
+    """Score each token by the maximum flow from what is read to it (`row`: see `_stack.follow`), from 0 to 1.
+
+    `heads`: what is made of a layer's heads, weight by weight: their `mean`, `max`, or `min`.
+    `without_sinks`: see `sinks`.
+    """
+    found = network(subject, batch, target, "flow", residual, heads, row, without_sinks)
+    flow = np.stack([flows(*text) for text in found.texts()])
+    bound, tokens = bound_of(found), found.tokens
+    at_bound = (np.abs(flow - bound) <= EQUAL)[tokens].mean() if tokens.any() else 1.0
+    how = f"{found.how}, {at_bound:.0%} of tokens at the bound min(1, column of layer 1)"
+    return attribution(torch.from_numpy(found.of_text(flow)), batch, "flow", how)
+
+
+def bound_of(found: Network) -> Float[ndarray, "batch token"]:
+    """What the lowest layer lets through to the tokens of each text."""
+    return np.stack([bounds(layers, start) for layers, start, _ in found.texts()]) * found.tokens
+
+
+def flows(
+    layers: list[Float[ndarray, "query key"]],
+    start: Float[ndarray, " token"],
+    tokens: Bool[ndarray, " token"] | None = None,
+) -> Float[ndarray, " token"]:
+    """The maximum flow of one text from a node above all layers to each token, the lowest layer first.
+
+    `start` are the capacities out of that node; only to these `tokens` is it computed.
+    """
+    n_token = len(start)
+    if not layers:
+        return start.copy()
+    graph, source = _network(layers, start)
+    wanted = range(n_token) if tokens is None else np.flatnonzero(tokens)
+    found = np.zeros(n_token)
+    for token in wanted:
+        found[token] = maximum_flow(graph, source, int(token), method="dinic").flow_value / WHOLE
+    return found
+
+
+def _network(layers: list[Float[ndarray, "query key"]], start: Float[ndarray, " token"]) -> tuple[csr_array, int]:
+    """Nodes are numbered token by token from the inputs up; the last is the one that is read."""
+    n_token, depth = len(start), len(layers)
+    source = (depth + 1) * n_token
+    rows, columns, capacities = [np.full(n_token, source)], [depth * n_token + np.arange(n_token)], [start]
+    for layer, matrix in enumerate(layers):
+        upper, lower = np.nonzero(matrix)
+        rows.append((layer + 1) * n_token + upper)
+        columns.append(layer * n_token + lower)
+        capacities.append(matrix[upper, lower])
+    whole = np.rint(np.concatenate(capacities) * WHOLE).astype(np.int32)
+    where = (np.concatenate(rows), np.concatenate(columns))
+    return csr_array((whole, where), shape=(source + 1, source + 1)), source
+
+
+def bounds(layers: list[Float[ndarray, "query key"]], start: Float[ndarray, " token"]) -> Float[ndarray, " token"]:
+    """min(1, Σ_i Â_1(i, j)): what the lowest layer alone lets through to each token j."""
+    return np.minimum(start.sum(), layers[0].sum(0)) if layers else start.copy()

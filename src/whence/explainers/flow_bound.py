@@ -1,0 +1,31 @@
+"""The bound of flow: what the lowest layer alone lets through to a token, min(1, Σ_i Â_1(i, j)), to set beside `flow`.
+
+The maximum flow to an input token j can be no more than the capacity of the edges into it, nor than all that leaves
+where the answer is read. Layers and options are those of `flow`; where a text's flows are these, nothing above the
+lowest layer was told apart. Â_1 is the lowest layer's weights, heads fused, with the residual path.
+"""
+
+import torch
+
+from whence.explainers._attribution import Attribution, attribution
+from whence.explainers._network import network
+from whence.explainers.flow import bound_of
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+from whence.models.targets import Target
+
+
+@torch.no_grad()
+def explain(
+    subject: Subject,
+    batch: Batch,
+    target: Target,
+    *,
+    residual: bool = True,
+    heads: str = "mean",
+    row: int | str = "auto",
+    without_sinks: bool | float = False,
+) -> Attribution:
+    """Score each token by its column of the lowest layer, no more than one; options as of `flow`."""
+    found = network(subject, batch, target, "flow_bound", residual, heads, row, without_sinks)
+    return attribution(torch.from_numpy(found.of_text(bound_of(found))), batch, "flow_bound", found.how)

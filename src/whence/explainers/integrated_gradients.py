@@ -1,0 +1,108 @@
+"""Integrated gradients: the gradient × input along the way from nothing to the text. Sundararajan et al. 2017, Eq. 1.
+
+    IG(x)_d = (x_d − x'_d) ∫₀¹ ∂y(x' + a(x − x'))/∂x_d da,   x' = 0 or the padding's vector
+
+The scores of a text sum to y(x) − y(x'): completeness, which is true of the integral and nearly so of a sum of steps.
+What is missing is the convergence delta; steps are doubled until it is small, and `how` tells both.
+
+Differs from the paper: x are word vectors, as everybody does with texts; special tokens too begin at x'.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+from captum.attr import IntegratedGradients
+from jaxtyping import Float
+from torch import Tensor
+
+from whence.core.attending import attending
+from whence.core.errors import BadConfig
+from whence.explainers._attribution import Attribution, attribution
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+from whence.models.targets import Target
+
+BASELINES = ("zero", "padding")
+TOGETHER = 64  # texts that run at once
+LEAST_CHANGE = 0.05  # of which a delta is a part: where hardly anything changes, a small part of it is nothing
+
+
+def explain(
+    subject: Subject,
+    batch: Batch,
+    target: Target,
+    *,
+    baseline: str = "zero",
+    steps: int = 32,
+    most_steps: int = 1024,
+    small: float = 0.02,
+) -> Attribution:
+    """Score each token by the sum over its word vector's dimensions of integrated gradients.
+
+    `baseline`: where the way begins, `zero` or the vector of `padding`. `steps` are doubled, up to `most_steps`, until
+    the convergence delta of every text is `small`, as a part of the change y(x) − y(x'), or of 0.05 where that is less.
+    """
+    if baseline not in BASELINES:
+        raise BadConfig(f"no baseline {baseline!r}; there are: {', '.join(BASELINES)}")
+    if not 1 <= steps <= most_steps:
+        raise BadConfig(f"steps are from 1 to most_steps; came {steps} and {most_steps}")
+    slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
+    with slow, attending(subject.model, watch=None):
+        whole, begin = _vectors(subject, batch, baseline)
+        answer = _answering(subject, batch, target, whole)
+        scores, delta, is_small, taken = _converged(
+            answer, whole.flatten(1), begin.flatten(1), steps, most_steps, small
+        )
+    scores = scores.reshape(whole.shape).sum(-1)  # [batch token]
+    how = f"of the {target.measure}; from {baseline}, {taken} steps, convergence delta at most {delta:.2g}"
+    how += "" if is_small else " (NOT small: take more steps, or another baseline)"
+    return attribution(scores, batch, "integrated_gradients", how, signed=True)
+
+
+def _vectors(subject: Subject, batch: Batch, baseline: str) -> tuple[Tensor, Tensor]:
+    """The word vectors of the texts [batch ... width], and where the way to them begins."""
+    with torch.no_grad(), subject.embedded() as leaves:
+        subject.model(**batch.inputs)
+    whole = leaves[0].detach()
+    begin = torch.zeros_like(whole)
+    if baseline == "padding":
+        pad = subject.tokenizer.pad_token_id
+        if pad is None:
+            raise BadConfig("this model's tokenizer has no padding token; take the baseline zero")
+        blank = batch.with_inputs(input_ids=torch.full_like(batch.inputs["input_ids"], pad))
+        with torch.no_grad(), subject.embedded() as leaves:
+            subject.model(**blank.inputs)
+        begin = leaves[0].detach()
+    shape = (len(batch), -1, whole.shape[-1])
+    return whole.reshape(shape), begin.reshape(shape)
+
+
+def _answering(subject: Subject, batch: Batch, target: Target, whole: Tensor) -> Callable[[Tensor], Tensor]:
+    """What is explained, as a function of the word vectors of any number of copies of the batch."""
+
+    def answer(vectors: Float[Tensor, "copies flat"]) -> Float[Tensor, " copies"]:
+        copies = len(vectors) // len(batch)
+        texts = batch.repeated(copies)
+        aimed = replace(target, classes=target.classes.repeat(copies), positions=target.positions.repeat(copies))
+        with subject.embedded(vectors.reshape(-1, *whole.shape[1:])):
+            return aimed.of(subject.logits(texts))
+
+    return answer
+
+
+def _converged(
+    answer: Callable[[Tensor], Tensor], whole: Tensor, begin: Tensor, steps: int, most: int, small: float
+) -> tuple[Tensor, float, bool, int]:
+    """The integral with so many steps that its delta is small, the delta, whether it became so, and the steps."""
+    with torch.no_grad():
+        change = (answer(whole) - answer(begin)).abs()  # [batch]
+    allowed = small * change.clamp_min(LEAST_CHANGE)
+    while True:
+        scores, delta = IntegratedGradients(answer).attribute(
+            whole, begin, n_steps=steps, internal_batch_size=max(TOGETHER, len(whole)), return_convergence_delta=True
+        )
+        is_small = bool((delta.abs() <= allowed).all())
+        if is_small or steps * 2 > most:
+            return scores.detach(), float(delta.abs().max()), is_small, steps
+        steps *= 2
