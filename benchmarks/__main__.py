@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 import transformers
 
-from benchmarks import adversaries, memory, permutation, recording, syntax, tracing
+from benchmarks import adversaries, erasing, memory, permutation, recording, syntax, tracing
 
 REPORTS = {
     "recording": recording,
@@ -16,6 +16,7 @@ REPORTS = {
     "tracing": tracing,
     "syntax": syntax,
     "adversaries": adversaries,
+    "erasing": erasing,
 }
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
