@@ -7,6 +7,7 @@ difference.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from transformers import AutoTokenizer
@@ -25,6 +26,7 @@ from whence.models.targets import predicted
 TEXTS, FEW, ROUNDS = 8, 2, 3
 LAYER = 2  # counted from 0
 Numbers = torch.Tensor
+Erasure = Callable[[Subject, Sequence[Example]], Numbers]
 
 
 def report() -> str:
@@ -33,15 +35,16 @@ def report() -> str:
     known = subject.labels
     given = sorted(reviews.load(sizes={"train": 200})["train"], key=lambda example: -len(example.words or ()))
     texts = [Example(example.text, label=known[number % 2]) for number, example in enumerate(given[:TEXTS])]
-    compared: dict[str, tuple[Callable[[], Numbers], Callable[[], Numbers], int]] = {
-        "leave_one_out": (lambda: words(subject, texts), lambda: words_one_by_one(subject, texts), TEXTS),
-        "every head": (lambda: heads(subject, texts[:FEW]), lambda: heads_one_by_one(subject, texts[:FEW]), FEW),
-        "every unit of a layer": (lambda: units(subject, texts[:FEW]), lambda: units_one_by_one(subject, texts[:FEW]), FEW),
-    }  # fmt: skip
+    compared: dict[str, tuple[Erasure, Erasure, int]] = {
+        "leave_one_out": (words, words_one_by_one, TEXTS),
+        "every head": (heads, heads_one_by_one, FEW),
+        "every unit of a layer": (units, units_one_by_one, FEW),
+    }
     rows = []
     for name, (ours, loop, n) in compared.items():
-        off = float((ours() - loop()).abs().max())
-        times = interleaved({"batched": ours, "one by one": loop}, ROUNDS)
+        off = float((ours(subject, texts[:n]) - loop(subject, texts[:n])).abs().max())
+        variants = {"batched": partial(ours, subject, texts[:n]), "one by one": partial(loop, subject, texts[:n])}
+        times = interleaved(variants, ROUNDS)
         faster = verdict(times.ratio("one by one", "batched"), 3, at_least=True)
         rows.append([name, str(n), f"{times.median('batched'):.2f} s", f"{times.median('one by one'):.2f} s",
                      f"{faster}; off by {off:.0e}"])  # fmt: skip

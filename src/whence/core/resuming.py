@@ -27,10 +27,10 @@ class Resume:
     """A recorded forward pass that can be run again from where a module returned, the `ordinal`-th time it did.
 
     `resume(alter, times=100)` gives what is `read` of the model's output under 100 alterations, [100 batch ...], as
-    many in one batch as fit `budget` bytes. `alter` gets the module's hidden states, [copies batch ... width], and which
-    of the alterations the copies are, and returns others of the same shape. `hidden` is what was recorded, `inputs` are
-    the model's keyword arguments; put the model in evaluation mode first. If the model cannot be run from there on with
-    the rest answered from memory, all of it runs (`partial` is False).
+    many in one batch as fit `budget` bytes. `alter` gets the module's hidden states, [copies batch ... width], and
+    which of the alterations the copies are, and returns others of the same shape. `hidden` is what was recorded,
+    `inputs` are the model's keyword arguments; put the model in evaluation mode first. If the model cannot be run from
+    there on with the rest answered from memory, all of it runs (`partial` is False).
     """
 
     def __init__(
@@ -85,7 +85,9 @@ class Resume:
             finally:
                 hook.remove()
         if calls <= self.ordinal:
-            raise CannotReplay(f"the forward pass called a {type(self.module).__name__} {calls} times; nothing to alter")
+            raise CannotReplay(
+                f"the forward pass called a {type(self.module).__name__} {calls} times; nothing to alter"
+            )
         return output
 
     def _same_again(self) -> bool:

@@ -57,8 +57,8 @@ def load_aligned(data_dir: str | Path, direction: str = "en-de") -> Corpus:
     folder = Path(data_dir) / ENTRY.name / "aligned_tok"
     if not folder.is_dir():
         raise BadData(
-            f"there is no folder {folder} with word alignments ({{train,dev,test}}.en-de.{{src,trg,align}}); Pruthi et al."
-            f" (2020) give it out: {ALIGNED}"
+            f"there is no folder {folder} with word alignments ({{train,dev,test}}.en-de.{{src,trg,align}}); Pruthi et"
+            f" al. (2020) give it out: {ALIGNED}"
         )
     read = {split: read_alignments(data_dir, split, direction) for split in SPLITS}
     dropped = sum(one.dropped for one in read.values())

@@ -53,7 +53,6 @@ def cross_sites(subject: Subject, patterns: Sequence[str]) -> list[str]:
     return found
 
 
-@torch.no_grad()
 def crossings(bench: "Bench", patterns: Sequence[str]) -> Iterator[tuple[int, Crossings]]:
     """For each example whose texts are whole in the model's input its place among the examples, and what each site does
     in each step.
@@ -65,17 +64,20 @@ def crossings(bench: "Bench", patterns: Sequence[str]) -> Iterator[tuple[int, Cr
         examples = [bench.examples[number] for number in batch.examples.tolist()]
         words = target_words(subject, examples)
         tape = Tape()
-        with attending(subject.model, watch=dict.fromkeys(sites, tape)):
+        with torch.no_grad(), attending(subject.model, watch=dict.fromkeys(sites, tape)):
             subject.model(**batch.inputs)
         found = {(name, step): _between(tape.joined(name), batch, words, step) for name in sites for step in STEPS}
         sources = np.where(batch.special.numpy() | (batch.segment.numpy() != 0), -1, batch.word.numpy())
         for row, example in enumerate(examples):
             n_source, n_target = len(example.words or ()), len((example.target or "").split())
             if whole(sources[row], n_source) and whole(words[row], n_target):
-                yield int(batch.examples[row]), {
-                    key: Crossing(weights[row, :, :n_target, :n_source], nothing[row, :, :n_target])
-                    for key, (weights, nothing) in found.items()
-                }
+                yield (
+                    int(batch.examples[row]),
+                    {
+                        key: Crossing(weights[row, :, :n_target, :n_source], nothing[row, :, :n_target])
+                        for key, (weights, nothing) in found.items()
+                    },
+                )
 
 
 def whole(word: Int[ndarray, " token"], n_words: int) -> bool:

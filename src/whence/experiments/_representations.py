@@ -42,20 +42,21 @@ class Erased:
     words: Sequence[Sequence[str]] | None = None
 
 
-@torch.no_grad()
 def erasures(bench: "Bench", what: What, sites: Sequence[str] = ("*",)) -> Iterator[tuple[Batch, Erased]]:
     """Each batch with what becomes of it at each place: the embedding, the layers around these sites, or the sites."""
-    subject = bench.subject
     for batch in bench.batches():
-        likelihood = Likelihood(subject, batch)
-        if what == "heads":
-            found = [_without_heads(subject, batch, likelihood, name) for name in matching(subject.sites, sites)]
-        elif what == "words":
-            found = [_without_words(bench, batch, likelihood)]
-        else:
-            calls = embedding(subject, batch) if what == "dimensions" else layers(subject, batch, sites)
-            found = [_without_units(subject, batch, likelihood, name, *call) for name, call in calls.items()]
-        yield from ((batch, one) for one in found)
+        yield from ((batch, one) for one in _erased(bench, batch, what, sites))
+
+
+@torch.no_grad()
+def _erased(bench: "Bench", batch: Batch, what: What, sites: Sequence[str]) -> list[Erased]:
+    subject, likelihood = bench.subject, Likelihood(bench.subject, batch)
+    if what == "heads":
+        return [_without_heads(subject, batch, likelihood, name) for name in matching(subject.sites, sites)]
+    if what == "words":
+        return [_without_words(bench, batch, likelihood)]
+    calls = embedding(subject, batch) if what == "dimensions" else layers(subject, batch, sites)
+    return [_without_units(subject, batch, likelihood, name, *call) for name, call in calls.items()]
 
 
 class Likelihood:

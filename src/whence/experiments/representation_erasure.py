@@ -49,7 +49,7 @@ class Config(Run):
 
     what: Literal["words", "dimensions", "units", "heads"] = Field(
         "heads",
-        description="what is erased: input words, dimensions of the word vectors, hidden units of layers, attention heads",
+        description="erased are: input words, dimensions of the word vectors, hidden units of layers, attention heads",
     )
     measure: Literal["relative", "nats"] = Field(
         "relative", description="rank by the relative change of the log-likelihood (Eq. 1), or by the plain one"
@@ -88,9 +88,7 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
     whole, places = losses(bench, config.what, config.sites)
     labels = np.array(bench.all_labels())
     constant = {"erased": config.what, "measure": {"relative": "importance", "nats": "lost"}[config.measure]}
-    return COLUMNS.table(
-        {**constant, **row} for found in places for row in rows(found, whole, labels, config.seed)
-    )
+    return COLUMNS.table({**constant, **row} for found in places for row in rows(found, whole, labels, config.seed))
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -152,7 +150,7 @@ def verdict(table: pd.DataFrame) -> Verdict:
     """Of heads, whether the right answers need one of them; of other parts, which they rest on."""
     found, what = effects(table), str(table["erased"].iloc[0])
     n = int((table["label"] == "").sum())
-    answer, sentence = decided(found[0], what, n)
+    answer, sentence = decided(found[0], what, n, str(named(table)[chosen(table).name]))
     return Verdict(
         1 if what == "heads" else 3, answer, sentence, tuple(found),
         done=f"Of {n} {what}, one after another was set to zero, and the log-likelihood of the right answers was set"
@@ -164,14 +162,14 @@ def verdict(table: pd.DataFrame) -> Verdict:
     )  # fmt: skip
 
 
-def decided(effect: Effect, what: str, n: int) -> tuple[Any, str]:
+def decided(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
     """Yes if heads were erased and the whole interval is above the smallest effect; else nothing is decided."""
     if effect.too_few:
         return "undecided", effect.too_few
     much = f"{effect.value:.2f} nats of log-likelihood are lost ({effect.low:.2f} to {effect.high:.2f})"
-    which = effect.name.rpartition("(")[2].rstrip(")")
     if effect.low > effect.smallest:
         said = f"Of {n} {what}, right answers rest most on {which}: without it {much}."
-        return ("yes", f"Single heads matter. {said}") if what == "heads" else (
-            "undecided", f"{said} Whether attention goes where answers rest is for `correlation` and `erasure` to say.")  # fmt: skip
+        if what == "heads":
+            return "yes", f"Single heads matter. {said}"
+        return "undecided", f"{said} Whether attention goes there is for `correlation` and `erasure` to say."
     return "undecided", f"Of {n} {what}, no single one is surely needed: without {which} {much}."

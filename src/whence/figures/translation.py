@@ -1,4 +1,4 @@
-"""Attention from the words of a translation to those of its text, as squares (Bahdanau et al. 2015 Fig. 3; 004 Fig. 1)."""
+"""Attention from the words of a translation to those of its text (Bahdanau et al. 2015, Fig. 3; 004 Fig. 1)."""
 
 import textwrap
 from collections.abc import Sequence

@@ -7,7 +7,7 @@ Och & Ney 2003, §2.1 (their Eq. for AER). With A the links found, S the sure an
 over all sentences of a corpus. Where references are not graded, P = S, and the error rate is 1 − F₁.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
@@ -70,7 +70,7 @@ def counted(
 def error_rate(counts: Counts) -> Float[ndarray, "*corpora"]:
     """The alignment error rate, 0 if all links are right and none is missing; NaN where there are no links at all."""
     found, sure, found_sure, found_possible = np.moveaxis(counts, -1, 0)
-    return 1 - _share(found_sure + found_possible, found + sure)
+    return np.asarray(1 - _share(found_sure + found_possible, found + sure))
 
 
 def precision(counts: Counts) -> Float[ndarray, "*corpora"]:
@@ -83,6 +83,6 @@ def recall(counts: Counts) -> Float[ndarray, "*corpora"]:
     return _share(counts[..., 2], counts[..., 1])
 
 
-def _share(part: Float[ndarray, "*corpora"], whole: Float[ndarray, "*corpora"]) -> Float[ndarray, "*corpora"]:
+def _share(part: Any, whole: Any) -> Float[ndarray, "*corpora"]:
     """A quotient; NaN where there is nothing to divide by."""
-    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole > 0)
+    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole > 0))
