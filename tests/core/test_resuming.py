@@ -11,8 +11,8 @@ from whence.core.resuming import Resume
 
 LAYERS = {
     "bert": "bert.encoder.layer.0", "gpt2": "transformer.h.0", "xlnet": "transformer.layer.0", "t5": "encoder.block.0",
-    "modernbert": "model.layers.0", "bart": "model.decoder.layers.0", "transformer": "encoder.layers.0",
-    "additive": "encoder",
+    "modernbert": "model.layers.0", "bart": "model.decoder.layers.0", "transformer-pre-sinusoidal": "encoder.layers.0",
+    "additive-lstm-additive": "encoder",
 }  # fmt: skip
 
 

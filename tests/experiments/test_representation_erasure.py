@@ -143,8 +143,11 @@ def slow(bench, what):
 
 
 @pytest.mark.parametrize("what", KINDS)
-@pytest.mark.parametrize("kind", ["bert", "additive", "tagger", "speaker"])
-def test_against_one_pass_for_each_part(kind, what):
+@pytest.mark.parametrize(
+    ("kind", "rounding"), [("bert", 1e-6), ("additive", 1e-6), ("tagger", 5e-5), ("speaker", 5e-5)]
+)
+def test_against_one_pass_for_each_part(kind, what, rounding):
+    """Where a text is answered at many positions, the rounding errors of all of them are in the sum."""
     bench = bench_of(kind, n=4, batch_size=3)
     table = erasure.run(config(what=what), bench)
     whole = table[table["label"] == ""]
@@ -155,9 +158,9 @@ def test_against_one_pass_for_each_part(kind, what):
     assert what not in ("words", "heads") or set(expected) == set(found)
     for one, texts in expected.items():
         each = [value for values in texts.values() for value in values]
-        assert found[one]["lost"] == pytest.approx(np.mean(each), abs=2e-4, rel=1e-3)
-        assert found[one]["occurrences"] == (len(each))
-    assert max(abs(row["lost"]) for row in found.values()) > 1e-4
+        assert found[one]["lost"] == pytest.approx(np.mean(each), abs=rounding, rel=1e-3)
+        assert found[one]["occurrences"] == len(each)
+    assert max(abs(row["lost"]) for row in found.values()) > 10 * rounding, "nothing was erased"
 
 
 def test_words_in_pieces_are_erased_whole():

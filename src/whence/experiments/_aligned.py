@@ -53,9 +53,9 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     """One row per head and step, and per baseline: its error rate on the half by which one is chosen, and on the other
     half its error rate, precision and recall. The best on the first half comes first.
     """
-    sums = table.groupby([*WHO, "half"], sort=False)[COUNTS].sum().unstack("half")
-    chosen, reported = (sums.xs(half, axis=1, level="half")[COUNTS].to_numpy(float) for half in (CHOOSING, REPORTING))
-    found = sums.index.to_frame(index=False)
+    halves = [table[table["half"] == half].groupby(WHO, sort=False)[COUNTS].sum() for half in (CHOOSING, REPORTING)]
+    chosen, reported = (half.loc[halves[0].index].to_numpy(float) for half in halves)
+    found = halves[0].index.to_frame(index=False)
     found[CHOOSING] = error_rate(chosen)
     for name, measure in MEASURES.items():
         found[name] = measure(reported)

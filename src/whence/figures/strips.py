@@ -36,5 +36,5 @@ def strips(cells: pd.DataFrame, x_label: str = "", unit: str = "") -> Figure:
         scale = figure.colorbar(image, ax=axes, fraction=0.05, pad=0.02)
         scale.set_label(visible(unit), fontsize=8.5)
         scale.ax.tick_params(labelsize=8)
-        scale.outline.set_linewidth(0.6)  # type: ignore[operator]
+        scale.outline.set_linewidth(0.6)
     return figure

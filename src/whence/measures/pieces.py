@@ -28,11 +28,11 @@ def to_words(weights: Array, pieces: Array, *, renormalise: bool = False) -> Arr
     if not renormalise:
         return words
     sums = words.sum(-1)[..., None]  # type: ignore[attr-defined]
-    return words / (sums + (sums == 0))  # type: ignore[no-any-return]
+    return words / (sums + (sums == 0))
 
 
 def across(weights: Array, query_pieces: Array, key_pieces: Array) -> Array:
     """Weights `[*batch head piece piece]` from one text to another as weights `[*batch head word word]`."""
     asking, asked = query_pieces[..., None, :, :], key_pieces[..., None, :, :]  # type: ignore[index]  # [*batch 1 piece word]
     sizes = asking.sum(-2).clip(1)[..., None]  # [*batch 1 word 1]
-    return asking.swapaxes(-1, -2) @ weights @ asked / sizes  # type: ignore[no-any-return]  # [*batch head word word]
+    return asking.swapaxes(-1, -2) @ weights @ asked / sizes  # [*batch head word word]
