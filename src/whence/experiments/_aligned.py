@@ -135,8 +135,7 @@ def by_head(table: pd.DataFrame) -> Figure:
                      .rename(columns=lambda head: str(head) if head else "mean")
                      for value in ("alignment error rate", "mine"))  # fmt: skip
     less = f"; the {SHOWN} with the lowest" if rows["head"].nunique() > SHOWN else ""
-    note = f"alignment error rate: lower is better; bold: chosen on other sentences{less}"
-    return heatmap(cells, ("mean",), marked, "head", note)
+    return heatmap(cells, ("mean",), marked, f"head{less}", "error rate; bold: chosen")
 
 
 def of_sentence(table: pd.DataFrame) -> Figure | None:

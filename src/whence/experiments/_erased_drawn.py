@@ -35,9 +35,9 @@ def short(places: list[str]) -> dict[str, str]:
 
 
 def first_ones(table: pd.DataFrame, most: int) -> pd.DataFrame:
-    """The parts without which most is lost, over all texts."""
+    """The parts without which most is lost, over all texts, each with its `name`."""
     measure = str(table["measure"].iloc[0])
-    whole = table[table["label"] == ""]
+    whole = table.assign(name=named(table))[table["label"] == ""]
     often = whole[whole["texts"] >= SEEN]  # of words: one text says little
     return (often if len(often) else whole).nlargest(most, measure, keep="first")
 
@@ -45,8 +45,7 @@ def first_ones(table: pd.DataFrame, most: int) -> pd.DataFrame:
 def bars(table: pd.DataFrame) -> Figure:
     """The parts without which most is lost, with intervals over texts."""
     top, measure = first_ones(table, LISTED), str(table["measure"].iloc[0])
-    rows = top.assign(part=named(top))
-    return ranking(rows, "part", measure, f"{measure}_low", f"{measure}_high", UNITS[measure])
+    return ranking(top, "name", measure, f"{measure}_low", f"{measure}_high", UNITS[measure])
 
 
 def squares(table: pd.DataFrame) -> Figure:

@@ -32,7 +32,7 @@ from whence.experiments._erased import losses, rows
 from whence.experiments._erased_drawn import first_ones, named
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
-from whence.results.verdict import FEWEST, Effect, Verdict
+from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.experiments._bench import Bench
@@ -41,6 +41,7 @@ CAPTION = "The parts without which the right answers become least likely, with 9
 NEEDS_ANSWERS = True
 SMALLEST = 0.05  # nats
 SHOWN = 20  # parts in a summary
+OFTEN = 5  # texts that a word must be in, to be chosen
 NAMES = {"words": "word", "dimensions": "dimension of the word vectors", "units": "hidden unit", "heads": "head"}
 
 
@@ -94,7 +95,7 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """The parts without which most is lost."""
     top = first_ones(table, SHOWN)
-    return top.assign(part=named(top))[["part", "importance", "importance_low", "importance_high", "lost", "lost_low",
+    return top.assign(part=top["name"])[["part", "importance", "importance_low", "importance_high", "lost", "lost_low",
                                         "lost_high", "texts"]].reset_index(drop=True)  # fmt: skip
 
 
@@ -104,25 +105,25 @@ def without_texts(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(word=table["word"].where(table["word"] == "", numbered).astype(pd.StringDtype()))
 
 
-def chosen(table: pd.DataFrame) -> "pd.Series[Any]":
-    """The part without which most is lost on the half that is kept for choosing, of those that the other half has."""
-    whole = table[(table["label"] == "") & (table["half"] > 0) & table["chosen_by"].notna()]
-    commonest = whole[whole["half"] >= min(FEWEST, int(whole["half"].max()))]
-    return commonest.loc[commonest["chosen_by"].idxmax()]
+def chosen(table: pd.DataFrame) -> dict[Any, Any]:
+    """The part without which most is lost on the half that is kept for choosing; of words, one that is in several texts
+    of the other half.
+    """
+    whole = table.assign(name=named(table))[(table["label"] == "") & table["chosen_by"].notna()]
+    often = whole[whole["half"] >= min(OFTEN, int(whole["half"].max()))]
+    return often.nlargest(1, "chosen_by").to_dict("records")[0]
 
 
 def effects(table: pd.DataFrame) -> list[Effect]:
     """What is lost without the part that was chosen on other texts, and without the one that is first over all."""
-    one, first = chosen(table), first_ones(table, 1)
-    names = named(table)
+    one, first = chosen(table), first_ones(table, 1).to_dict("records")
     kind = NAMES[str(table["erased"].iloc[0])]
     n = int(one["half"])
     return [
-        Effect(f"log-likelihood lost without the {kind} that was chosen on other texts ({names[one.name]})",
+        Effect(f"log-likelihood lost without the {kind} that was chosen on other texts ({one['name']})",
                one["reported"], one["reported_low"], one["reported_high"], "nats", SMALLEST, n),
-        *(Effect(f"log-likelihood lost without the {kind} that is first over all texts ({names[number]})", row["lost"],
-                 row["lost_low"], row["lost_high"], "nats", SMALLEST, int(row["texts"]))
-          for number, row in first.iterrows()),
+        *(Effect(f"log-likelihood lost without the {kind} that is first over all texts ({row['name']})", row["lost"],
+                 row["lost_low"], row["lost_high"], "nats", SMALLEST, int(row["texts"])) for row in first),
     ]  # fmt: skip
 
 
@@ -130,7 +131,8 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The numbers that a ledger may ask for: of the parts that come first, by both measures, and of the chosen one."""
     top, one = first_ones(table, SHOWN), chosen(table)
     found = {"nats lost, chosen on other texts": Interval(one["reported"], one["reported_low"], one["reported_high"])}
-    for name, (_, row) in zip(named(top), top.iterrows(), strict=True):
+    for row in top.to_dict("records"):
+        name = row["name"]
         found[f"importance of {name}"] = Interval(row["importance"], row["importance_low"], row["importance_high"])
         found[f"nats lost without {name}"] = Interval(row["lost"], row["lost_low"], row["lost_high"])
     return found
@@ -150,7 +152,7 @@ def verdict(table: pd.DataFrame) -> Verdict:
     """Of heads, whether the right answers need one of them; of other parts, which they rest on."""
     found, what = effects(table), str(table["erased"].iloc[0])
     n = int((table["label"] == "").sum())
-    answer, sentence = decided(found[0], what, n, str(named(table)[chosen(table).name]))
+    answer, sentence = decided(found[0], what, n, str(chosen(table)["name"]))
     return Verdict(
         1 if what == "heads" else 3, answer, sentence, tuple(found),
         done=f"Of {n} {what}, one after another was set to zero, and the log-likelihood of the right answers was set"
@@ -164,7 +166,7 @@ def verdict(table: pd.DataFrame) -> Verdict:
 
 def decided(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
     """Yes if heads were erased and the whole interval is above the smallest effect; else nothing is decided."""
-    if effect.too_few:
+    if effect.too_few and what == "heads":
         return "undecided", effect.too_few
     much = f"{effect.value:.2f} nats of log-likelihood are lost ({effect.low:.2f} to {effect.high:.2f})"
     if effect.low > effect.smallest:
