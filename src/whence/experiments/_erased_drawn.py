@@ -10,6 +10,7 @@ from whence.figures.strips import strips
 
 LISTED, COLUMNS = 16, 20
 SEEN = 2  # texts
+SMALL = 0.1  # below it, two digits after the point say too little
 UNITS = {"importance": "relative change of the log-likelihood", "lost": "log-likelihood lost (nats)"}
 
 
@@ -62,5 +63,7 @@ def squares(table: pd.DataFrame) -> Figure:
     cells = (table if rows == "label" else whole).pivot(index=rows, columns="part", values=measure).loc[columns]
     cells = cells.rename(index=places)
     if what == "heads" and len(cells.columns) <= COLUMNS:
-        return heatmap(cells.rename(columns=str), (), None, "head", UNITS[measure])
+        small = bool((cells.abs().max(axis=None)) < SMALL)
+        shown = (1000 * cells if small else cells).rename(columns=str)
+        return heatmap(shown, (), None, "head", UNITS[measure] + ", thousandths" * small)
     return strips(cells, {"heads": "head", "units": "hidden unit", "dimensions": "dimension"}[what], UNITS[measure])

@@ -26,15 +26,14 @@ def strips(cells: pd.DataFrame, x_label: str = "", unit: str = "") -> Figure:
     top = float(np.quantile(sizes, TOP)) if sizes.size else 0.0
     top = top or float(sizes.max(initial=0.0)) or 1.0
     with house():
-        figure, axes = canvas(height=0.24 * len(cells) + 1.0)
+        figure, axes = canvas(height=0.24 * len(cells) + 1.2)
         image = axes.imshow(values, cmap=BOTH, vmin=-top, vmax=top, aspect="auto", interpolation="nearest",
                             extent=(0.5, values.shape[1] + 0.5, len(cells) - 0.5, -0.5))  # fmt: skip
         axes.set_yticks(range(len(cells)), [visible(str(name)) for name in cells.index], fontsize=8.5)
-        axes.set_xlabel(visible(x_label))
+        axes.set_xlabel("\n".join(visible(line) for line in (x_label, unit and f"colour: {unit}") if line), fontsize=9)
         axes.tick_params(axis="y", length=0)
         axes.spines[:].set_color(QUIET)
         scale = figure.colorbar(image, ax=axes, fraction=0.05, pad=0.02)
-        scale.set_label(visible(unit), fontsize=8.5)
         scale.ax.tick_params(labelsize=8)
         scale.outline.set_linewidth(0.6)
     return figure
