@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 import transformers
 
-from benchmarks import adversaries, globally, memory, permutation, recording, syntax, tracing
+from benchmarks import adversaries, erasing, explainers, globally, memory, permutation, recording, syntax, tracing
 
 REPORTS = {
     "recording": recording,
@@ -17,6 +17,8 @@ REPORTS = {
     "syntax": syntax,
     "adversaries": adversaries,
     "globally": globally,
+    "erasing": erasing,
+    "explainers": explainers,
 }
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 

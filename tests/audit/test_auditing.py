@@ -216,6 +216,9 @@ def test_marks_and_trees_let_question_six_be_asked():
     steps = further_steps(subject, examples, Costs(0.01, None, 1, False), 60.0)
     assert [step.experiment for step in steps] == ["erasure", "instance_adversary", "rationales"]
     assert sum(step.seconds for step in steps) <= 0.4 * 60 + FEWEST * 0.01 * (3 * 40 + 3 * 80)
+    linked, writer = load("numerals")["test"], whence.load(saved_models.translator())
+    asked = [step.experiment for step in further_steps(writer, linked, Costs(0.01, None, 1, False), 60.0)]
+    assert asked == ["erasure", "alignment"]
     treed = [example for example in load("clauses")["test"] if example.heads]
     assert [step.experiment for step in further_steps(subject, treed, Costs(0.01, None, 1, False), 60.0)][
         -1

@@ -78,6 +78,26 @@ def test_links_past_the_end_are_dropped_and_counted(aligned):
     assert (turned.words, turned.alignment) == (("er", "rennt", "weg"), ((0, 0), (1, 1), (2, 1)))
 
 
+def test_aligned_captions_are_a_corpus(captions, aligned):
+    folder = aligned / "multi30k" / "aligned_tok"
+    for split in ("train", "test"):
+        for ending, line in (("src", "a dog\n"), ("trg", "ein Hund\n"), ("align", "0-0 1-1\n")):
+            written(folder, f"{split}.en-de.{ending}", line)
+    corpus = load("multi30k:aligned", data_dir=aligned)
+    assert (corpus.name, {split: len(e) for split, e in corpus.splits.items()}) == (
+        "multi30k:aligned", {"train": 1, "dev": 2, "test": 1})  # fmt: skip
+    assert "dropped 2 links that point past a sentence" in corpus.notes
+    assert "links: automatic, as Pruthi et al. (2020) give them out" in corpus.notes
+    turned = load("multi30k:aligned-de-en", data_dir=aligned)
+    assert turned["test"][0].words == ("ein", "Hund")
+    assert turned.name == "multi30k:aligned-de-en"
+
+
+def test_captions_without_their_alignments(captions):
+    with pytest.raises(BadData, match=r"no folder .*aligned_tok with word alignments"):
+        load("multi30k:aligned", data_dir=captions)
+
+
 def test_what_is_wrong_with_alignments_is_said(aligned):
     folder = aligned / "multi30k" / "aligned_tok"
     written(folder, "dev.en-de.align.gz", "0-0\n0:1\n\n")

@@ -2,10 +2,11 @@
 
 Question 3, whether attention is faithful, can be asked of every model (`erasure`), and so can question 5, whether it is
 exclusive (`instance_adversary`), of all that do not write texts. Question 6, whether it is plausible, needs somebody's
-word: marks of the words that decide (`rationales`), or sentences with their trees (`syntax`). Each gets its share of
-the time, and what it does not need is left to the others. Of a model that can be trained again it is asked, too, how
-much its attention depends on the seed (`seeds`, question 2), with the models that the ablation has trained; and if
-there is time for one more training, whether a whole model can attend otherwise (`adversary`, question 5).
+word: marks of the words that decide (`rationales`), sentences with their trees (`syntax`), or for a translator links
+between words (`alignment`). Each gets its share of the time, and what it does not need is left to the others. Of a
+model that can be trained again it is asked, too, how much its attention depends on the seed (`seeds`, question 2), with
+the models that the ablation has trained; and if there is time for one more training, whether a whole model can attend
+otherwise (`adversary`, question 5).
 """
 
 from collections.abc import Callable, Sequence
@@ -36,7 +37,7 @@ def further_steps(subject: Subject, examples: Sequence[Example], costs: Costs, s
                    ERASING * seconds, examples, {})]  # fmt: skip
     steps += [] if subject.task.name == "seq2seq" else _exclusive(subject, examples, costs, OPPOSING * seconds)
     for name, why, has, options in PLAUSIBLE:
-        if any(has(example) for example in examples):
+        if any(has(example) for example in examples) and (name != "alignment" or subject.task.name == "seq2seq"):
             steps.append(_step(name, why, 2 * costs.each, LOOKING * seconds, examples, options))
     return steps
 
@@ -75,4 +76,6 @@ PLAUSIBLE: list[tuple[str, str, Callable[[Example], bool], dict[str, object]]] =
      lambda example: bool(example.rationale) and any(example.rationale or ()), {"method": ("raw_attention", "random")}),
     ("syntax", "whether heads attend as the sentences' trees would have it", lambda example: example.heads is not None,
      {"draws": 1}),
+    ("alignment", "whether words of a translation attend to those they translate",
+     lambda example: example.alignment is not None, {}),
 ]  # fmt: skip

@@ -3,13 +3,34 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
+from torch.utils._pytree import tree_map
 
 from whence.core.attending import Rule, checked
 from whence.core.rows import Rows, cut
 from whence.core.site import AttentionSite, Call, Session, repeated
+
+
+def copied(structure: Any, batch: int, copies: int, real: bool = True) -> Any:
+    """Every tensor that has the batch as its first axis, or else its second, repeated along it.
+
+    A first axis of one, in a batch of more, says that the tensor is the same for all (positions). Some models take
+    views of what they are given, or write into it, and want `real` copies.
+    """
+
+    def copy(leaf: Any) -> Any:
+        if not isinstance(leaf, Tensor) or batch not in leaf.shape[:2]:
+            return leaf
+        axis = leaf.shape.index(batch)
+        if axis == 1 and leaf.shape[0] == 1:
+            return leaf
+        many = repeated(leaf, copies, axis)
+        return many.contiguous() if real else many
+
+    return tree_map(copy, structure)
 
 
 def in_copies(call: Call, copies: int, first: int = 0) -> Call:

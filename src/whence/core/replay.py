@@ -7,15 +7,15 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_leaves
 
 from whence.core.attending import Rule, checked, site_module
 from whence.core.errors import CannotReplay
-from whence.core.fold import EachStep, Once, Recorder, as_queries, entered, in_copies, only_rows
+from whence.core.fold import EachStep, Once, Recorder, as_queries, copied, entered, in_copies, only_rows
 from whence.core.overrides import uniform
 from whence.core.prefix import Pass, answering, replaced_forwards
 from whence.core.rows import Rows, cut, filled_in, last_layer_around, rows_read, same_number
-from whence.core.site import Call, repeated
+from whence.core.site import Call
 
 Way = Literal["queries", "rows", "context", "batch", "full"]
 BUDGET = 96 * 2**20  # bytes
@@ -201,22 +201,8 @@ class Replay:
         return replaced_forwards({self.layer: forward})
 
     def _copied(self, structure: Any, copies: int, real: bool = False) -> Any:
-        """Every tensor that has the batch as its first axis, or else its second, repeated along it.
-
-        A first axis of one, in a batch of more, says that the tensor is the same for all (positions). Some models take
-        views of what they are given, or write into it, and want `real` copies.
-        """
-
-        def copy(leaf: Any) -> Any:
-            if not isinstance(leaf, Tensor) or self.batch not in leaf.shape[:2]:
-                return leaf
-            axis = leaf.shape.index(self.batch)
-            if axis == 1 and leaf.shape[0] == 1:
-                return leaf
-            copied = repeated(leaf, copies, axis)
-            return copied.contiguous() if real else copied
-
-        return tree_map(copy, structure)
+        """What stands for the batch, in so many copies of it."""
+        return copied(structure, self.batch, copies, real)
 
     def _bytes_each(self) -> int:
         """About what one alteration takes: its weights, some times over, and what a layer after it holds at a time."""

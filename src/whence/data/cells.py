@@ -46,6 +46,17 @@ def as_heads(cell: Any) -> tuple[int, ...] | None:
     return (heads if -1 in heads else tuple(head - 1 for head in heads)) or None
 
 
+def as_links(cell: Any) -> tuple[tuple[int, int], ...] | None:
+    """A cell as links between words, counted from 0: `0-0 1-2` and so on; None if it is something else."""
+    if missing(cell):
+        return ()
+    try:
+        pairs = [tuple(map(int, link.split("-"))) for link in as_list(cell) or ("",)]
+        return tuple((i, j) for i, j in pairs)
+    except ValueError:
+        return None
+
+
 def as_labels(cells: Sequence[Any]) -> list[str | None]:
     """Labels as strings, null where there is none; whole numbers written as 1.0 become 1 if all labels are such."""
     labels = [None if missing(cell) else str(cell).strip() for cell in cells]

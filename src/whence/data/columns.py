@@ -47,11 +47,12 @@ Name = Annotated[str | None, usually("guessed", "NAME")]
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of a table's columns; what is not named is guessed, except `target`.
+    """The names of a table's columns; what is not named is guessed, except `target` and `alignment`.
 
     `text` and `pair` are the texts, `label` the class; `tokens`, `tags` and `rationale` hold one mark for each word, as
     a list (JSON in CSV and TSV) or separated by spaces; `target` is a text to be produced. `heads` is a tree: for each
     word the place of its head, from 0 with -1 for the root, or from 1 with 0 for the root; `relations` its relation.
+    `alignment` links words of the text and of the target (split at spaces, counted from 0): `0-0 1-2`.
     """
 
     text: Name = None  # the text
@@ -63,6 +64,7 @@ class Columns:
     rationale: Name = None  # for each word whether it decides
     heads: Name = None  # for each word its head in a dependency tree
     relations: Name = None  # for each word its relation to its head
+    alignment: Name = None  # which words of text and target belong together: 0-0 1-2
 
     def named(self) -> dict[str, str]:
         """What each named column is taken as."""

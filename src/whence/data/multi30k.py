@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from whence.core.errors import BadConfig, BadData
+from whence.data.cells import as_links
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus, Example
 from whence.data.files import each_line
@@ -16,6 +17,7 @@ from whence.data.shelf import Shelf
 
 SPLITS = {"train": "train", "dev": "val", "test": "test_2016_flickr"}
 PLACE = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
+ALIGNED = "https://github.com/danishpruthi/deceptive-attention"
 FILES = {
     "train.en.gz": "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f",
     "train.de.gz": "726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6",
@@ -33,8 +35,13 @@ class Aligned(NamedTuple):
     dropped: int
 
 
-def load(data_dir: str | Path, direction: str = "en-de") -> Corpus:
-    """The captions, from the folder `<data_dir>/multi30k`, with their translations as targets."""
+def load(data_dir: str | Path, direction: str = "en-de", aligned: bool = False) -> Corpus:
+    """The captions, from the folder `<data_dir>/multi30k`, with their translations as targets.
+
+    If they are to be `aligned`, they come in words, with automatic links between them.
+    """
+    if aligned:
+        return load_aligned(data_dir, direction)
     shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
     splits, notes = {}, []
     for split, name in SPLITS.items():
@@ -43,6 +50,22 @@ def load(data_dir: str | Path, direction: str = "en-de") -> Corpus:
         notes += dropped
     name = "multi30k" if direction == "en-de" else f"multi30k:{direction}"
     return Corpus(name, splits, about=ENTRY.about, notes=(*shelf.notes, *notes))
+
+
+def load_aligned(data_dir: str | Path, direction: str = "en-de") -> Corpus:
+    """The captions in words, with their word alignments, from `<data_dir>/multi30k/aligned_tok`."""
+    folder = Path(data_dir) / ENTRY.name / "aligned_tok"
+    if not folder.is_dir():
+        raise BadData(
+            f"there is no folder {folder} with word alignments ({{train,dev,test}}.en-de.{{src,trg,align}}); Pruthi et"
+            f" al. (2020) give it out: {ALIGNED}"
+        )
+    read = {split: read_alignments(data_dir, split, direction) for split in SPLITS}
+    dropped = sum(one.dropped for one in read.values())
+    notes = ["links: automatic, as Pruthi et al. (2020) give them out"]
+    notes += [f"dropped {dropped:,} links that point past a sentence"] if dropped else []
+    name = "multi30k:aligned" if direction == "en-de" else f"multi30k:aligned-{direction}"
+    return Corpus(name, {split: one.examples for split, one in read.items()}, about=ENTRY.about, notes=tuple(notes))
 
 
 def read_alignments(data_dir: str | Path, split: str, direction: str = "en-de") -> Aligned:
@@ -60,20 +83,13 @@ def read_alignments(data_dir: str | Path, split: str, direction: str = "en-de") 
     examples, dropped = [], 0
     for number, (source, target, line) in enumerate(zip(english, german, links, strict=True), start=1):
         if source and target:
-            read = as_links(line, f"{paths[2]}, line {number}")
+            read = as_links(line)
+            if read is None:
+                raise BadData(f"{paths[2]}, line {number}: links like 0-0 1-2 were expected; there is {line!r}")
             inside = [(i, j) for i, j in read if i < len(source.split()) and j < len(target.split())]
             examples.append(aligned(source, target, inside, direction))
             dropped += len(read) - len(inside)
     return Aligned(tuple(examples), dropped)
-
-
-def as_links(line: str, where: str) -> list[tuple[int, int]]:
-    """The links on a line: `0-0 1-2` and so on."""
-    try:
-        pairs = [tuple(map(int, link.split("-"))) for link in line.split()]
-        return [(i, j) for i, j in pairs]
-    except ValueError as error:
-        raise BadData(f"{where}: links like 0-0 1-2 were expected; there is {line!r}") from error
 
 
 def aligned(english: str, german: str, links: list[tuple[int, int]], direction: str) -> Example:
@@ -90,7 +106,11 @@ ENTRY = Entry(
     licence="none stated by its makers",
     kind="native",
     load=load,
-    variants={direction: {"direction": direction} for direction in DIRECTIONS},
+    variants={
+        **{direction: {"direction": direction} for direction in DIRECTIONS},
+        "aligned": {"aligned": True},
+        "aligned-de-en": {"direction": "de-en", "aligned": True},
+    },
     where=PLACE,
     files=FILES,
     sources=tuple(Source(f"{PLACE}/{name}", keep=name) for name in FILES),

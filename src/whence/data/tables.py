@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from whence.core.errors import BadData
-from whence.data.cells import as_heads, as_labels, as_list, as_marks, in_order, missing
+from whence.data.cells import as_heads, as_labels, as_links, as_list, as_marks, in_order, missing
 from whence.data.columns import Columns, settle
 from whence.data.examples import Corpus, Example
 from whence.data.files import Table
@@ -68,10 +68,11 @@ class Reading:
         columns |= {role: self.lists(role) for role in ("tags", "relations") if getattr(self.columns, role)}
         columns |= {"rationale": self.marks()} if self.columns.rationale else {}
         columns |= {"heads": self.trees()} if self.columns.heads else {}
+        columns |= {"alignment": self.links()} if self.columns.alignment else {}
         columns |= {role: self.strings(role) for role in ("text", "pair", "target") if getattr(self.columns, role)}
         if self.columns.label:
             columns["label"] = as_labels([row.get(self.columns.label) for row in self.table.rows])
-        if "words" not in columns and {"tags", "rationale", "heads", "relations"} & columns.keys():
+        if "words" not in columns and {"tags", "rationale", "heads", "relations", "alignment"} & columns.keys():
             columns["words"] = [tuple(text.split()) for text in columns["text"]]
         if "words" in columns:
             columns["text"] = [" ".join(words) for words in columns["words"]]
@@ -114,13 +115,22 @@ class Reading:
         refuse(read, lambda cell: cell is None, wanted)
         return [cell or () for cell in read]
 
+    def links(self) -> list[tuple[tuple[int, int], ...]]:
+        """The cells of the column of links between words."""
+        column = self.columns.alignment
+        read = [as_links(row.get(column)) for row in self.table.rows]  # type: ignore[arg-type]
+        wanted = f"{self.name}: column {column!r} must hold links like 0-0 1-2; there is something else"
+        refuse(read, lambda cell: cell is None, wanted)
+        return [cell or () for cell in read]
+
     def notes(self, examples: Sequence[Example]) -> list[str]:
         """Sentences on what was done to the rows."""
         said = []
         unlabelled = sum(e.label is None for e in examples)
         if self.columns.label and unlabelled:
             said.append(f"{unlabelled} of {len(examples)} rows have no label; they are kept without one")
-        marked = (self.columns.tags, self.columns.rationale, self.columns.heads, self.columns.relations)
+        roles = ("tags", "rationale", "heads", "relations", "alignment")
+        marked = [getattr(self.columns, role) for role in roles]
         if not self.columns.tokens and any(marked):
             said.append("split the texts into words at spaces, since there are marks for words and no column of words")
         return said

@@ -21,6 +21,7 @@ from whence.core.replay import Replay
 from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
 from whence.experiments._adversaries import Adversaries, adversaries
+from whence.experiments._aligning import Crossings, crossings
 from whence.experiments._alterable import Alterable, at_once, site_called
 from whence.experiments._beside import Beside, beside
 from whence.experiments._config import Altering
@@ -30,6 +31,7 @@ from whence.experiments._forest import Forest, Measuring
 from whence.experiments._marking import Alteration, chunked, translated
 from whence.experiments._marks import Marks
 from whence.experiments._places import Place
+from whence.experiments._representations import Erased, What, erasures
 from whence.experiments._rivals import guided, opponents
 from whence.experiments._scoring import Occurrences, before_training, explained, occurrences, traced_heads
 from whence.explainers._finding import Found, found
@@ -171,6 +173,10 @@ class Bench:
         """The batch with inputs that can be taken away."""
         return Erasing(self.subject, batch, erase, sites)
 
+    def erasures(self, what: What, sites: Sequence[str] = ("*",)) -> Iterator[tuple[Batch, Erased]]:
+        """The log-likelihood of the right answers without each word, dimension, hidden unit or head."""
+        return erasures(self, what, sites)
+
     def site_called(self, name: str) -> str:
         """The one site that a name or pattern means; with `auto` the one that an answer is read from."""
         return site_called(self.subject, name)
@@ -227,6 +233,10 @@ class Bench:
     def sentence_weights(self, forest: Forest, number: int, how: Measuring) -> Mapping[str, ndarray]:
         """The attention of the words of one sentence to each other, [head word word] for each site."""
         return sentence_weights(self, forest, number, how)
+
+    def crossings(self, sites: Sequence[str] = ("*",)) -> Iterator[tuple[int, Crossings]]:
+        """How the words of each translation attend to those of its text, at every site and head that looks across."""
+        return crossings(self, sites)
 
     def along_training(self, folder: Path) -> Iterator[tuple[int, "Bench"]]:
         """The same bench with the model of each epoch that was kept in training (`keep_epochs`)."""

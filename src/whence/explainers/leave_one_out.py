@@ -6,7 +6,7 @@ Differs from the paper: the sign is kept; they take the total variation between 
 from dataclasses import replace
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 from whence.core.errors import BadConfig
@@ -14,6 +14,8 @@ from whence.explainers._attribution import Attribution, attribution
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
+
+TOKENS, ANSWERS = 2**14, 2**25  # at most in one forward pass: tokens read, and logits given
 
 
 @torch.no_grad()
@@ -27,38 +29,45 @@ def explain(subject: Subject, batch: Batch, target: Target) -> Attribution:
         raise BadConfig(
             "leave_one_out takes tokens from a text, and a narrative comes in windows; see gradient_x_input"
         )
-    whole = target.of(subject.logits(batch))  # [batch]
+    logits = subject.logits(batch)
+    whole, width = target.of(logits), batch.special.shape[1]  # [batch]
     scores = torch.zeros(batch.special.shape, device=whole.device)
-    for place in range(batch.special.shape[1]):
-        rows, positions = _comparable(subject.task.name, batch, target, place)
-        if len(rows):
-            logits = subject.logits(_without(batch, place, rows))
-            without = replace(target, classes=target.classes[rows], positions=positions).of(logits)
-            scores[rows, place] = (whole[rows] - without).to(scores.dtype)
+    pairs = _comparable(subject.task.name, batch, target).nonzero()  # [pair 2]: which text, which place
+    for some in pairs.split(max(1, min(TOKENS // width, ANSWERS // logits[0].numel()))):
+        rows, places = some.unbind(1)
+        positions = target.positions[rows] - _moved(subject.task.name, target.positions[rows], places)
+        answers = replace(target, classes=target.classes[rows], positions=positions)
+        without = answers.of(subject.logits(_without(batch, rows, places)))
+        scores[rows, places] = (whole[rows] - without).to(scores.dtype)
     return attribution(scores, batch, "leave_one_out", f"of the {target.measure}; token deleted", signed=True)
 
 
-def _comparable(task: str, batch: Batch, target: Target, place: int) -> tuple[Int[Tensor, " row"], Int[Tensor, " row"]]:
-    """The texts that can do without their token at this place, and where their answer then stands."""
-    taken = ~batch.special[:, place] & (batch.mask.sum(1).cpu() > 1)
-    positions = target.positions
+def _comparable(task: str, batch: Batch, target: Target) -> Bool[Tensor, "batch token"]:
+    """Which tokens a text can do without."""
+    place, positions = torch.arange(batch.special.shape[1]), target.positions[:, None]
+    taken = ~batch.special & (batch.mask.sum(1, keepdim=True).cpu() > 1)
     if task == "token-classification":
-        taken = taken & (positions != place)
-        positions = positions - (positions > place).long()
-    elif task == "causal-lm":
-        taken = taken & (positions >= place) & (positions > 0)
-        positions = positions - 1
-    rows = taken.nonzero().flatten()
-    return rows, positions[rows]
+        return taken & (positions != place)
+    if task == "causal-lm":
+        return taken & (positions >= place) & (positions > 0)
+    return taken
 
 
-def _without(batch: Batch, place: int, rows: Int[Tensor, " row"]) -> Batch:
-    """These texts without one column of tokens."""
+def _moved(task: str, positions: Int[Tensor, " pair"], places: Int[Tensor, " pair"]) -> Int[Tensor, " pair"]:
+    """By how many places an answer moves up when a token is taken away."""
+    if task == "token-classification":
+        return (positions > places).long()
+    return torch.ones_like(positions) if task == "causal-lm" else torch.zeros_like(positions)
+
+
+def _without(batch: Batch, rows: Int[Tensor, " pair"], places: Int[Tensor, " pair"]) -> Batch:
+    """Of each pair the text without the token at the place."""
     width = batch.special.shape[1]
-    left = torch.tensor([other for other in range(width) if other != place])
+    left = torch.arange(width - 1).expand(len(rows), -1)
+    left = left + (left >= places[:, None]).long()  # [pair token-1]
     changed = {}
     for name, tensor in batch.inputs.items():
         chosen = tensor[rows.to(tensor.device)]
         of_tokens = name != "labels" and chosen.dim() > 1 and chosen.shape[1] == width
-        changed[name] = chosen[:, left.to(tensor.device)] if of_tokens else chosen
+        changed[name] = chosen.gather(1, left.to(tensor.device)) if of_tokens else chosen
     return batch.with_inputs(**changed)

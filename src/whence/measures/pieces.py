@@ -24,10 +24,15 @@ def to_words(weights: Array, pieces: Array, *, renormalise: bool = False) -> Arr
     sum to less than one; `renormalise` shares it out over the words. A word of which no piece is left (the text was
     cut) has zeros.
     """
-    belongs = pieces[..., None, :, :]  # type: ignore[index]  # [*batch 1 piece word]
-    sizes = belongs.sum(-2).clip(1)[..., None]  # [*batch 1 word 1]
-    words = belongs.swapaxes(-1, -2) @ weights @ belongs / sizes  # [*batch head word word]
+    words = across(weights, pieces, pieces)
     if not renormalise:
         return words
-    sums = words.sum(-1)[..., None]
+    sums = words.sum(-1)[..., None]  # type: ignore[attr-defined]
     return words / (sums + (sums == 0))
+
+
+def across(weights: Array, query_pieces: Array, key_pieces: Array) -> Array:
+    """Weights `[*batch head piece piece]` from one text to another as weights `[*batch head word word]`."""
+    asking, asked = query_pieces[..., None, :, :], key_pieces[..., None, :, :]  # type: ignore[index]  # [*batch 1 piece word]
+    sizes = asking.sum(-2).clip(1)[..., None]  # [*batch 1 word 1]
+    return asking.swapaxes(-1, -2) @ weights @ asked / sizes  # [*batch head word word]

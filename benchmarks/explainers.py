@@ -1,0 +1,50 @@
+"""What a sentence costs by each explainer: 200 sentences of the Stanford Sentiment Treebank and MiniLM.
+
+Batches of 32 sentences of like length, encoded beforehand; what is explained is the class that the model predicts. The
+classifier on top is not trained, which changes nothing of the time.
+"""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transformers import AutoTokenizer
+
+from benchmarks.measuring import table
+from benchmarks.models import MINILM, minilm
+from whence import adopt
+from whence.data.catalogue import load
+from whence.explainers import explainer, names
+from whence.models.batch import Batch
+from whence.models.subject import Subject
+from whence.models.targets import predicted
+
+SENTENCES, ROUNDS, PLAIN = 200, 2, "a plain pass"
+
+
+def report() -> str:
+    """Milliseconds a sentence, the quickest first."""
+    if "WHENCE_DATA" not in os.environ:
+        return "The sentences of the Stanford Sentiment Treebank are needed: set WHENCE_DATA."
+    subject = Subject(adopt(minilm()), AutoTokenizer.from_pretrained(MINILM), "sequence-classification")
+    examples = [replace(example, label=None) for example in load("sst")["test"][:SENTENCES]]
+    batches = list(subject.batches(examples))
+    taken = {name: min(seconds(subject, batches, name) for _ in range(ROUNDS)) for name in (PLAIN, *names())}
+    rows = [
+        [name, f"{1000 * spent / SENTENCES:.1f} ms", f"{spent / taken[PLAIN]:.1f}×"]
+        for name, spent in sorted(taken.items(), key=lambda item: item[1])
+    ]
+    return table([f"{SENTENCES} sentences of SST", f"a sentence, best of {ROUNDS}", f"beside {PLAIN}"], rows)
+
+
+def seconds(subject: Subject, batches: Sequence[Batch], name: str) -> float:
+    """How long all sentences take by one method; what is predicted is known beforehand."""
+    targets = [predicted(subject, batch) for batch in batches]
+    start = time.perf_counter()
+    for batch, target in zip(batches, targets, strict=True):
+        if name == PLAIN:
+            subject.logits(batch)
+        else:
+            explainer(name)(subject, batch, target)
+    return time.perf_counter() - start

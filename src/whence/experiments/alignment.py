@@ -1,0 +1,233 @@
+"""Does a translator's attention link words to their translations?
+
+Bahdanau et al. 2015, §5.2.1 and Fig. 3; paper 004, Fig. 1: the weights of a translator are shown as a heatmap and read
+as an alignment. Here they are measured. The reference translation is given word by word; each target word is linked to
+the source word that gets most of its weight (of a word in pieces: the sum over source pieces, the mean over target
+pieces; Clark et al. 2019), and the links are set beside reference links by the alignment error rate (Och & Ney 2003,
+§2.1). Every head of every site that looks across is a candidate, and so is the mean of a site's heads.
+
+Which weights belong to a word can be mistaken by one step. `producing`: those that the decoder mixes when it gives the
+word (Bahdanau et al.: α_t from the state before, c_{t-1}; Luong et al.: from c_t; Transformers: the query is the word
+before). `reading`: those of the next step, when the decoder has been given the word; in lower layers of Transformers
+these align better (Kobayashi et al. 2020, §5, "alignment with input"). Both are candidates; a figure says which it is.
+
+The best candidate is chosen on one half of the sentences, by chance, and reported on the other half: so that choosing
+among many heads gains nothing. Beside it: links on the diagonal (target word j of m to source word (j + ½) n/m), and
+links by chance (their expectation). Intervals draw sentences again. The smallest effect of interest is a twentieth.
+
+References are as good as their makers: those of `numerals` are true, those of `multi30k:aligned` are another program's.
+They are not graded: all are sure. Special tokens are left out, or with `specials` take words away: a target word that
+gives most to a special token is linked to nothing.
+"""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from whence.core.errors import BadData
+from whence.data.draws import draws
+from whence.data.examples import Example
+from whence.experiments import _aligned
+from whence.experiments._aligned import (
+    ATTENTION,
+    CHOOSING,
+    COUNTS,
+    DIAGONAL,
+    RANDOM,
+    REPORTING,
+    baseline,
+    best,
+    called,
+    refuse_unlinked,
+    to_be_drawn,
+)  # fmt: skip
+from whence.experiments._config import Run
+from whence.measures.alignment import How, by_chance, counted, diagonal, linked
+from whence.measures.bootstrap import Interval
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._aligning import Crossings
+    from whence.experiments._bench import Bench
+
+CAPTION = (
+    "How well attention links the words of translations to those of their texts: the head that was chosen on other"
+    " sentences, beside links on the diagonal and by chance."
+)
+NEEDS_ANSWERS = True
+SMALLEST = 0.05  # of the error rate
+SHOWN = 18  # heads in a summary
+
+
+class Config(Run):
+    """Set the links that cross-attention makes beside reference links between words."""
+
+    sites: tuple[str, ...] = Field(
+        ("*",), min_length=1, description="where: names of sites that look across, or patterns"
+    )
+    links: How = Field(
+        "target",
+        description="link each target word to its largest weight; only if mutual; or wherever a weight is large enough",
+    )
+    threshold: float = Field(0.2, gt=0, lt=1, description="how large, where --links is threshold")
+    specials: bool = Field(False, description="a word that gives most weight to a special token is linked to nothing")
+
+
+COLUMNS = Columns(
+    what="one row per pair of sentences, head (0: mean of a site's heads) and step, and per baseline",
+    example=Column(int, "number of the example in its split"),
+    half=Column(str, "what the pair is for: choosing a head, or reporting"),
+    by=Column(str, "who links: attention, diagonal or random"),
+    site=Column(str, "the attention site"),
+    layer=Column(int, "its number among those that look across, counted from 1"),
+    head=Column(int, "the head, counted from 1; 0: the mean of all heads of the site"),
+    step=Column(str, "which weights are a word's: those of producing it, or of reading it one step later"),
+    source=Column(int, "words of the text"),
+    target=Column(int, "words of the translation"),
+    found=Column(float, "|A|: links found (by chance: expected)"),
+    sure=Column(float, "|S|: reference links"),
+    found_sure=Column(float, "|A ∩ S|: links found that are sure"),
+    found_possible=Column(float, "|A ∩ P|: links found that are possible"),
+    shown=Column(str, "of one pair: its words, its reference links and the weights, as JSON"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: the links of every head in every pair of sentences, counted."""
+    refuse_unlinked(bench.examples, config.data)
+    order = draws(config.seed, "halves").permutation(len(bench.examples))
+    half = np.where(order < len(order) // 2, CHOOSING, REPORTING)
+    drawn = to_be_drawn(bench.examples)
+    rows: list[dict[str, Any]] = []
+    for number, crossings in bench.crossings(config.sites):
+        common = {"example": int(bench.chosen[number]), "half": str(half[number])}
+        rows += [{**common, **row} for row in _rows(config, bench.examples[number], crossings, shown=number == drawn)]
+    if len({row["half"] for row in rows}) < 2:
+        raise BadData(f"of {len(bench.examples)} pairs fewer than two fit into the model's input; expected more, since"
+                      " a head is chosen on some and reported on others")  # fmt: skip
+    return COLUMNS.table(rows).sort_values("example", kind="stable", ignore_index=True)
+
+
+def _rows(config: Config, example: Example, crossings: "Crossings", shown: bool) -> list[dict[str, Any]]:
+    """The counts of one pair, of every candidate and both baselines."""
+    source, target = list(example.words or ()), (example.target or "").split()
+    sure = np.zeros((len(target), len(source)), bool)
+    for i, j in example.alignment or ():
+        sure[j, i] = True
+    sizes = {"source": len(source), "target": len(target)}
+    rows = [
+        {**baseline(by), **sizes, **_counts(links, sure), "shown": None}
+        for by, links in ((DIAGONAL, diagonal(*sizes.values())), (RANDOM, by_chance(*sizes.values())))
+    ]
+    layers = {name: number for number, name in enumerate(dict.fromkeys(name for name, _ in crossings), start=1)}
+    for (name, step), one in crossings.items():
+        many = len(one.weights) > 1  # then their mean comes first
+        weights, nothing = (np.concatenate([part.mean(0, keepdims=True), part]) if many else part
+                            for part in (one.weights, one.nothing))  # fmt: skip
+        links = linked(weights, config.links, config.threshold, nothing if config.specials else None)
+        for place, found in enumerate(links):
+            head = place if many else 1
+            kept = {
+                "source": source,
+                "target": target,
+                "links": example.alignment,
+                "weights": weights[place].round(4).tolist(),
+            }
+            rows.append({"by": ATTENTION, "site": name, "layer": layers[name], "head": head, "step": step, **sizes,
+                         **_counts(found, sure), "shown": json.dumps(kept) if shown else None})  # fmt: skip
+    return rows
+
+
+def _counts(found: Any, sure: Any) -> dict[str, float]:
+    return dict(zip(COUNTS, counted(found, sure).tolist(), strict=True))
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """The heads and steps that are best on the half that is kept for choosing; then the baselines."""
+    rows = _aligned.summary(table)
+    ours = rows["by"] == ATTENTION
+    return pd.concat([rows[ours].head(SHOWN), rows[~ours]]).rename(columns={CHOOSING: "error rate, choosing"})
+
+
+def without_texts(table: pd.DataFrame) -> pd.DataFrame:
+    """The table without the words of the pair that is shown."""
+    return _aligned.without_texts(table)
+
+
+def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+    """How much lower the error rate of the chosen head is than on the diagonal and by chance; both intervals hold
+    together (Bonferroni).
+    """
+    n = int(table.loc[table["half"] == REPORTING, "example"].nunique())
+    found = []
+    for by, said in ((DIAGONAL, "links on the diagonal"), (RANDOM, "links by chance")):
+        lower = _aligned.lower_by(table, baseline(by), seed)
+        found.append(Effect(f"alignment error rate of {said}, less that of the chosen head", lower.mean, lower.low,
+                            lower.high, "of the error rate (0 to 1)", SMALLEST, n))  # fmt: skip
+    return found
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: of the chosen head, of each site's heads on average, of the baselines."""
+    sites = table[(table["by"] == ATTENTION) & (table["head"] == table["head"].where(table["by"] == ATTENTION).min())]
+    means = sites.drop_duplicates(["site", "step"])
+    who = {"chosen head": best(table), DIAGONAL: baseline(DIAGONAL), RANDOM: baseline(RANDOM)}
+    who |= {called(row): row for row in means[_aligned.WHO].to_dict("records")}
+    return {f"{name}, {said}": _aligned.measured(table, one, name)
+            for said, one in who.items() for name in _aligned.MEASURES}  # fmt: skip
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """Error rate, precision and recall of the chosen head beside the baselines."""
+    return _aligned.beside_baselines(table)
+
+
+def figures(table: pd.DataFrame) -> dict[str, Figure]:
+    """More figures: one pair of sentences as a heatmap (004 Fig. 1), and every head beside the others."""
+    sentence = _aligned.of_sentence(table)
+    heads = table.loc[table["by"] == ATTENTION, ["site", "head"]].drop_duplicates()
+    return {
+        **({"sentence": sentence} if sentence else {}),
+        **({"heads": _aligned.by_head(table)} if len(heads) > 1 else {}),
+    }
+
+
+def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+    """Whether some head links words to their translations better than the diagonal does."""
+    found, rows = effects(table, seed), _aligned.summary(table)
+    answer, sentence = decided(found[0], rows, called(best(table)))
+    n = int((rows["by"] == ATTENTION).sum())
+    return Verdict(
+        6, answer, sentence, tuple(found),
+        done=f"Reference translations were given word by word, and links were made of the weights of {n} candidates"
+        " (heads, means of heads; before and after a word is given). The one with the lowest alignment error rate on"
+        " one half of the sentences is reported on the other half, beside links on the diagonal and by chance. The"
+        " intervals draw sentences again and hold for both differences together.",
+        means="Where the error rate is clearly lower than on the diagonal, most weight goes to the words of which a"
+        " word is the translation, also where their order differs.",
+        does_not_mean="That the translator goes by these weights (question 3), or would give these words: it was given"
+        " them. And reference links that a program made have errors of their own.",
+    )  # fmt: skip
+
+
+def decided(effect: Effect, rows: pd.DataFrame, who: str) -> tuple[Any, str]:
+    """Yes if the whole interval is above the smallest effect of interest, no if it is below."""
+    if effect.too_few:
+        return "undecided", effect.too_few
+    rates = rows.set_index("by")["alignment error rate"]
+    ours = float(rows["alignment error rate"].iloc[0])
+    much = (
+        f"the alignment error rate of its best head ({who}) is {ours:.2f}, on the diagonal {rates[DIAGONAL]:.2f}, by"
+        f" chance {rates[RANDOM]:.2f} (below the diagonal by {effect.value:.2f}, {effect.low:.2f} to"
+        f" {effect.high:.2f})."
+    )
+    if effect.low > effect.smallest:
+        return "yes", f"Attention links words to their translations: {much}"
+    if effect.high < effect.smallest:
+        return "no", f"Attention hardly links words to their translations better than their places do: {much}"
+    return "undecided", f"Attention may or may not link words to their translations better than their places do: {much}"

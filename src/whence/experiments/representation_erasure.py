@@ -1,0 +1,177 @@
+"""Without which words, dimensions, hidden units or heads does the right answer become less likely?
+
+Li, Monroe & Jurafsky 2016, §3, Eq. 1. Let S(e, c) be the log-likelihood that the model gives the right answer c of text
+e, and S(e, c, ¬d) the same after a part d of its representation is erased: set to zero. The importance of d is
+
+    I(d) = 1/|E| · Σ_e (S(e, c) − S(e, c, ¬d)) / |S(e, c)|
+
+above zero if the answer becomes less likely. What is erased (`what`): the vector of an input word (all its pieces); a
+dimension of the word vectors, at every token; a hidden unit of a layer's output, at every token; the output of an
+attention head, whose weights become zero. Beside the relative change stands the plain one, S(e, c) − S(e, c, ¬d) in
+nats: of texts of which the model is very sure, S is near zero and the relative change is huge, so that few texts may
+decide a mean. Where a text has several answers, S is the sum over them.
+
+Words of one spelling (in small letters) are taken together, over all their occurrences. Intervals draw texts again. The
+part that matters most is also chosen on one half of the texts and reported on the other. The smallest effect of
+interest is 0.05 nats: a right answer of probability 0.5 falls to 0.475.
+
+Differs from the paper: its Eq. 1 divides by S, which makes what matters negative, whichever sign S has; here it is
+divided by the size of S. Heads are not in the paper. Deleting words from the text is `leave_one_out`.
+"""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from whence.experiments import _erased_drawn
+from whence.experiments._config import Run
+from whence.experiments._erased import losses, rows
+from whence.experiments._erased_drawn import first_ones, named
+from whence.measures.bootstrap import Interval
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+
+CAPTION = "The parts without which the right answers become least likely, with 95 % intervals over texts."
+NEEDS_ANSWERS = True
+SMALLEST = 0.05  # nats
+SHOWN = 20  # parts in a summary
+OFTEN = 5  # texts that a word must be in, to be chosen
+NAMES = {"words": "word", "dimensions": "dimension of the word vectors", "units": "hidden unit", "heads": "head"}
+
+
+class Config(Run):
+    """Erase parts of what a model computes, one after another, and see how likely right answers still are."""
+
+    what: Literal["words", "dimensions", "units", "heads"] = Field(
+        "heads",
+        description="erased are: input words, dimensions of the word vectors, hidden units of layers, attention heads",
+    )
+    measure: Literal["relative", "nats"] = Field(
+        "relative", description="rank by the relative change of the log-likelihood (Eq. 1), or by the plain one"
+    )
+    sites: tuple[str, ...] = Field(
+        ("*",), min_length=1, description="heads: at which sites; units: in the layers around which sites"
+    )
+
+
+COLUMNS = Columns(
+    what="one row per part that is erased and right answer (empty: all texts)",
+    erased=Column(str, "words, dimensions, units or heads"),
+    place=Column(str, "where: embedding, a layer or an attention site"),
+    part=Column(int, "the part's number at its place, counted from 1"),
+    word=Column(str, "the word, in small letters; empty if no words are erased"),
+    label=Column(str, "texts with this right answer; empty: all"),
+    importance=Column(float, "I(d): relative change of the log-likelihood, above zero if it falls; mean over texts"),
+    importance_low=Column(float, "where the middle 95 % of the bootstrap begins"),
+    importance_high=Column(float, "where it ends"),
+    lost=Column(float, "S(e, c) − S(e, c, ¬d) in nats, mean over texts"),
+    lost_low=Column(float, "where the middle 95 % of the bootstrap begins"),
+    lost_high=Column(float, "where it ends"),
+    chosen_by=Column(float, "the same on the half of the texts that is kept for choosing"),
+    reported=Column(float, "the same on the other half"),
+    reported_low=Column(float, "where the middle 95 % of the bootstrap begins"),
+    reported_high=Column(float, "where it ends"),
+    texts=Column(int, "texts in which the part occurs"),
+    occurrences=Column(int, "how often it occurs"),
+    half=Column(int, "texts of the half that is reported on in which it occurs"),
+    measure=Column(str, "what parts are ranked by: importance or lost"),
+)
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: what is lost without each part, over all texts and over those of each right answer."""
+    whole, places = losses(bench, config.what, config.sites)
+    labels = np.array(bench.all_labels())
+    constant = {"erased": config.what, "measure": {"relative": "importance", "nats": "lost"}[config.measure]}
+    return COLUMNS.table({**constant, **row} for found in places for row in rows(found, whole, labels, config.seed))
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """The parts without which most is lost."""
+    top = first_ones(table, SHOWN)
+    return top.assign(part=top["name"])[["part", "importance", "importance_low", "importance_high", "lost", "lost_low",
+                                        "lost_high", "texts"]].reset_index(drop=True)  # fmt: skip
+
+
+def without_texts(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with words numbered: for pages of corpora that may not be passed on."""
+    numbered = "word " + table["part"].astype(str)
+    return table.assign(word=table["word"].where(table["word"] == "", numbered).astype(pd.StringDtype()))
+
+
+def chosen(table: pd.DataFrame) -> dict[Any, Any]:
+    """The part without which most is lost on the half that is kept for choosing; of words, one that is in several texts
+    of the other half.
+    """
+    whole = table.assign(name=named(table))[(table["label"] == "") & table["chosen_by"].notna()]
+    often = whole[whole["half"] >= min(OFTEN, int(whole["half"].max()))]
+    return often.nlargest(1, "chosen_by").to_dict("records")[0]
+
+
+def effects(table: pd.DataFrame) -> list[Effect]:
+    """What is lost without the part that was chosen on other texts, and without the one that is first over all."""
+    one, first = chosen(table), first_ones(table, 1).to_dict("records")
+    kind = NAMES[str(table["erased"].iloc[0])]
+    n = int(one["half"])
+    return [
+        Effect(f"log-likelihood lost without the {kind} that was chosen on other texts ({one['name']})",
+               one["reported"], one["reported_low"], one["reported_high"], "nats", SMALLEST, n),
+        *(Effect(f"log-likelihood lost without the {kind} that is first over all texts ({row['name']})", row["lost"],
+                 row["lost_low"], row["lost_high"], "nats", SMALLEST, int(row["texts"])) for row in first),
+    ]  # fmt: skip
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: of the parts that come first, by both measures, and of the chosen one."""
+    top, one = first_ones(table, SHOWN), chosen(table)
+    found = {"nats lost, chosen on other texts": Interval(one["reported"], one["reported_low"], one["reported_high"])}
+    for row in top.to_dict("records"):
+        name = row["name"]
+        found[f"importance of {name}"] = Interval(row["importance"], row["importance_low"], row["importance_high"])
+        found[f"nats lost without {name}"] = Interval(row["lost"], row["lost_low"], row["lost_high"])
+    return found
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """The parts without which most is lost, as bars."""
+    return _erased_drawn.bars(table)
+
+
+def figures(table: pd.DataFrame) -> dict[str, Figure]:
+    """More figures: all parts, by layer or by right answer (Li et al., Figs. 1 to 4)."""
+    return {"heatmap": _erased_drawn.squares(table)}
+
+
+def verdict(table: pd.DataFrame) -> Verdict:
+    """Of heads, whether the right answers need one of them; of other parts, which they rest on."""
+    found, what = effects(table), str(table["erased"].iloc[0])
+    n = int((table["label"] == "").sum())
+    answer, sentence = decided(found[0], what, n, str(chosen(table)["name"]))
+    return Verdict(
+        1 if what == "heads" else 3, answer, sentence, tuple(found),
+        done=f"Of {n} {what}, one after another was set to zero, and the log-likelihood of the right answers was set"
+        " beside that of the model as it is. The one without which most is lost on one half of the texts is reported on"
+        " the other half.",
+        means="The right answers rest on parts without which they become less likely.",
+        does_not_mean="That a part without which nothing is lost does nothing: others may stand in for it. And a model"
+        " with a part set to zero computes what it never met in training.",
+    )  # fmt: skip
+
+
+def decided(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
+    """Yes if heads were erased and the whole interval is above the smallest effect; else nothing is decided."""
+    if effect.too_few and what == "heads":
+        return "undecided", effect.too_few
+    much = f"{effect.value:.2f} nats of log-likelihood are lost ({effect.low:.2f} to {effect.high:.2f})"
+    if effect.low > effect.smallest:
+        said = f"Of {n} {what}, right answers rest most on {which}: without it {much}."
+        if what == "heads":
+            return "yes", f"Single heads matter. {said}"
+        return "undecided", f"{said} Whether attention goes there is for `correlation` and `erasure` to say."
+    return "undecided", f"Of {n} {what}, no single one is surely needed: without {which} {much}."
