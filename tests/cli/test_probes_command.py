@@ -26,7 +26,7 @@ def treebank(n=240, seed=0):
     """Sentences of a small grammar, in CoNLL-U: nouns and verbs of many forms, in two numbers and two tenses."""
     rng = np.random.default_rng(seed)
     letters = "bdfgklmnprst"
-    stems = [a + vowel + b for a in letters for vowel in "aeiou" for b in letters][:: 7]
+    stems = [a + vowel + b for a in letters for vowel in "aeiou" for b in letters][::7]
     made = []
     for _ in range(n):
         noun, verb = (stems[rng.integers(len(stems))] for _ in range(2))

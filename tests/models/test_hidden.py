@@ -10,7 +10,11 @@ from whence.core.errors import BadConfig
 from whence.data.examples import Example
 from whence.models.hidden import bag, layer_vectors
 
-TEXTS = [Example("the movie was good . not bad !"), Example("a story"), Example("the unbelievable films was not good .")]
+TEXTS = [
+    Example("the movie was good . not bad !"),
+    Example("a story"),
+    Example("the unbelievable films was not good ."),
+]
 FAMILIES = ["bert", "albert", "deberta-v2", "xlnet", "gpt2", "llama", "t5", "bart"]
 OURS = {"additive-lstm-additive": 1, "additive-cnn-additive": 1, "additive-average-additive": 1, "hierarchical": 2,
         "disan": 1, "disan-tags": 1, "pooled-post-sinusoidal-cross_entropy": 2, "recurrent-dot": 1,

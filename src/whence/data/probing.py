@@ -9,10 +9,10 @@ of `coordination_inversion` are as often the longer one first as last, whether t
 is small:
 - `word_content`: 20 words, not 1,000: the most frequent ones of four letters or more after the hundred most frequent
   words (not 2,000); as many sentences of each as there are, up to its share.
-- `tree_depth`: how many arcs the deepest word is below the root of a *dependency* tree, 3 to 6; the paper takes trees of
-  constituents, 5 to 12. Every depth is there with the same lengths, so that length tells nothing of it.
-- `top_constituents`: there are no constituents. The relations of the root's dependents stand in for them, in their order
-  and with the root among them, punctuation left out (`nsubj root obj`): the 5 most frequent ones, and others.
+- `tree_depth`: how many arcs the deepest word is below the root of a *dependency* tree, 3 to 6; the paper takes trees
+  of constituents, 5 to 12. Every depth is there with the same lengths, so that length tells nothing of it.
+- `top_constituents`: there are no constituents. The relations of the root's dependents stand in for them, in their
+  order and with the root among them, without punctuation (`nsubj root obj`): the 5 most frequent ones, and others.
 - `past_present`: of sentences whose root is itself a finite verb. There and in `subj_number` and `obj_number` words of
   any frequency are taken.
 - `odd_man_out`: the other word has the same part of speech and morphology and is itself about as frequent (within a

@@ -78,7 +78,9 @@ def _derived(
     return Task(name, tuple(draw([item for item in found[0] if item.target not in told], n_train)), tuple(asked))
 
 
-def labelled(name: str, train: Sequence[Example], test: Sequence[Example], n_train: int, n_test: int, seed: int) -> Task:
+def labelled(
+    name: str, train: Sequence[Example], test: Sequence[Example], n_train: int, n_test: int, seed: int
+) -> Task:
     """The labels of a corpus as one task, its classes as frequent as they are."""
     sides = ((train, n_train), (test, n_test))
     drawn = [[Item(e, e.label) for e in in_order(side, seed) if e.label is not None][:n] for side, n in sides]

@@ -1,7 +1,8 @@
 """SentEval's probing tasks (Conneau et al. 2018): ten questions about a sentence that its vector may answer or not.
 
 Native format: a file for each task, `split<TAB>label<TAB>sentence` a line, the splits being `tr`, `va` and `te`; words
-have spaces between them, and other fields may stand before the sentence. 100,000 sentences of each task are for training, 10,000 for validation, 10,000 for the test.
+have spaces between them, and other fields may stand before the sentence. 100,000 sentences of each task are for
+training, 10,000 for validation and 10,000 for the test.
 """
 
 from collections.abc import Iterator

@@ -140,13 +140,13 @@ def decided(found: list[Effect]) -> tuple[Any, str]:
     whole, *each = found
     if whole.too_few:
         return "undecided", whole.too_few
-    more = [one.name.partition(":")[0] for one in each if one.low > one.smallest]
+    more = [one.name.partition(": layers")[0] for one in each if one.low > one.smallest]
     best = max(each, key=lambda one: one.value)
     beside, listed = whole.name.partition(" above ")[2], f" ({', '.join(more)})" if more else ""
     said = (
         f"{whole.value:.1f} points of accuracy above {beside} ({whole.low:.1f} to {whole.high:.1f}), mean over layers"
         f" and tasks; surely so in {len(more)} of {len(each)} tasks{listed}. Most"
-        f" in {best.name.partition(':')[0]}: {best.value:.1f} points."
+        f" in {best.name.partition(': layers')[0]}: {best.value:.1f} points."
     )
     if whole.low > whole.smallest:
         return "yes", f"The layers know of sentences what training has put there: {said}"
@@ -162,8 +162,8 @@ def by_layer(table: pd.DataFrame) -> Figure:
     lines = right[(right["model"] == TRAINED) | ((right["model"] == RANDOM) & (right["probe"] == first))]
     named = lines.assign(line=[probe if model == TRAINED else f"{probe}, random weights"
                                for model, probe in zip(lines["model"], lines["probe"], strict=True)])  # fmt: skip
-    level = {model: dict(zip(rows["task"], rows["value"], strict=True)) for model, rows in
-             right[right["probe"].isin([first, NONE]) & right["model"].isin([BAG, MAJORITY])].groupby("model")}  # fmt: skip
+    flat = right[right["probe"].isin([first, NONE]) & right["model"].isin([BAG, MAJORITY])]
+    level = {model: dict(zip(rows["task"], rows["value"], strict=True)) for model, rows in flat.groupby("model")}
     return layered(named, "task", "line", level.get(MAJORITY, {}), level.get(BAG, {}), "right answers (%)")
 
 

@@ -6,8 +6,8 @@ in CoNLL-U (see `whence.data.probing` for how, and for what differs from theirs)
 them SentEval's own (`senteval:past_present`). A sentence's vector is the mean over its tokens, or the first token's.
 
 A probe that is right may have learned the task itself (Hewitt & Liang 2019). Beside it stand:
-- *control*: the same probe on labels that mean nothing. Each type of first word has one, given by a hash, and a sentence
-  has that of its first word. *Selectivity* is accuracy less control accuracy: what is not learned by heart.
+- *control*: the same probe on labels that mean nothing. Each type of first word has one, given by a hash, which all
+  sentences that begin with it have. *Selectivity* is accuracy less control accuracy: what is not learned by heart.
 - *majority*: the most frequent label. *bag*: a probe on the mean of the model's own word vectors, as they stand in its
   table. *random*: the same architecture with random weights, layer by layer, which is the floor (Zhang & Bowman 2018).
 
@@ -156,8 +156,9 @@ def probed(
 def _row(
     task: Task, model: str, layer: int, probe: str, seed: int, right: np.ndarray, control: np.ndarray | None
 ) -> dict[str, Any]:
-    return {"task": task.name, "model": model, "layer": layer, "probe": probe, "seed": seed, "right": judged.bits(right),
-            "control": "" if control is None else judged.bits(control), "classes": len(task.labels),
+    known = "" if control is None else judged.bits(control)
+    return {"task": task.name, "model": model, "layer": layer, "probe": probe, "seed": seed,
+            "right": judged.bits(right), "control": known, "classes": len(task.labels),
             "train": len(task.train)}  # fmt: skip
 
 
@@ -200,6 +201,6 @@ def verdict(table: pd.DataFrame) -> Verdict:
         f" test and hold for all tasks together.{left_out}{same}",
         means="Where probes find more than in random weights, training has put the property into the vectors in a form"
         " that a simple classifier can read.",
-        does_not_mean="That the model uses what a probe finds: it may be there and never be asked for. And what no probe"
-        " finds may still be there, in another form.",
+        does_not_mean="That the model uses what a probe finds: it may be there and never be asked for. And what no"
+        " probe finds may still be there, in another form.",
     )  # fmt: skip
