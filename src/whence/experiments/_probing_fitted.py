@@ -18,7 +18,7 @@ from whence.data.probing import Item, words_of
 
 Kind = Literal["logistic", "mlp"]
 STEPS = 1000  # of a logistic regression, at most
-PENALTY = 1e-2  # on the weights of an MLP
+PENALTY, RATE, BATCH = 1e-2, 3e-3, 32  # of an MLP: on its weights, of Adam, examples at a time
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Probe:
     kind: Kind
     strength: float = 0.01
     units: int = 50
-    epochs: int = 30
+    epochs: int = 20
     seed: int = 0
 
     def model(self) -> Any:
@@ -41,7 +41,10 @@ class Probe:
             return LogisticRegression(C=self.strength, max_iter=STEPS)
         from sklearn.neural_network import MLPClassifier  # type: ignore[import-untyped]
 
-        return MLPClassifier((self.units,), alpha=PENALTY, max_iter=self.epochs, random_state=self.seed)
+        return MLPClassifier(
+            (self.units,), alpha=PENALTY, batch_size=BATCH, learning_rate_init=RATE, max_iter=self.epochs,
+            random_state=self.seed,
+        )  # fmt: skip
 
     def right(
         self,
