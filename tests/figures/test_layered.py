@@ -23,6 +23,8 @@ def test_a_small_panel_for_each_task_with_its_levels():
     assert figure.axes[1].lines[2].get_ydata()[0] == 12.0
     assert figure.axes[1].lines[3].get_linestyle() == "--"
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["up", "down"]
+    told = layered(table(), "task", "line", {"one_task": 0.5}, {"one_task": 1.0}, "y", ("least", "bag"))
+    assert [text.get_text() for text in told.legends[0].get_texts()] == ["up", "down", "least", "bag"]
     assert len(layered(table(("one",)), "task", "line", {}, {}, "y").axes) == 1
 
 

@@ -1,5 +1,7 @@
 """A text's vector after each layer: beside the model's own hidden states, text by text, and by hooks set by hand."""
 
+import inspect
+
 import pytest
 import torch
 from torch.testing import assert_close
@@ -25,8 +27,8 @@ def plain_states(name, text):
     """The hidden states of one text by the model as it comes, never adopted."""
     model = zoo.BY_NAME[name].build()
     encoded = wordpiece()(text, return_tensors="pt")
-    inputs = {key: encoded[key] for key in ("input_ids", "attention_mask")}
     root = model.get_encoder() if model.config.is_encoder_decoder else model
+    inputs = {key: tensor for key, tensor in encoded.items() if key in inspect.signature(root.forward).parameters}
     with torch.no_grad():
         states = root(**inputs, output_hidden_states=True).hidden_states
         return model.get_input_embeddings()(inputs["input_ids"])[0], [one[0] for one in states]

@@ -30,7 +30,12 @@ class Task:
     @property
     def labels(self) -> tuple[str, ...]:
         """The answers that there are in training."""
-        return tuple(sorted({item.label for item in self.train}))
+        return tuple(sorted(set(self.answers[0])))
+
+    @property
+    def answers(self) -> tuple[list[str], list[str]]:
+        """What is right for each sentence, in training and in the test."""
+        return [item.label for item in self.train], [item.label for item in self.test]
 
 
 def divided(corpus: Corpus | None, looked_at: Sequence[Example], seed: int) -> tuple[list[Example], list[Example]]:

@@ -164,7 +164,8 @@ def by_layer(table: pd.DataFrame) -> Figure:
                                for model, probe in zip(lines["model"], lines["probe"], strict=True)])  # fmt: skip
     flat = right[right["probe"].isin([first, NONE]) & right["model"].isin([BAG, MAJORITY])]
     level = {model: dict(zip(rows["task"], rows["value"], strict=True)) for model, rows in flat.groupby("model")}
-    return layered(named, "task", "line", level.get(MAJORITY, {}), level.get(BAG, {}), "right answers (%)")
+    return layered(named, "task", "line", level.get(MAJORITY, {}), level.get(BAG, {}), "right answers (%)",
+                   ("most frequent label", f"{first}, mean of word vectors"))  # fmt: skip
 
 
 def selectivity(table: pd.DataFrame) -> Figure:

@@ -18,7 +18,7 @@ that could have reasons.
 *Differs from the papers*: probes are not tuned but the same everywhere, and control labels are of sentences.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -94,7 +94,7 @@ def known_by(corpus: Corpus) -> dict[str, str]:
 def run(config: Config, bench: "Bench") -> pd.DataFrame:
     """The table: which answers are right, by task, model, layer and probe."""
     tasks, constant = asked(config, bench)
-    rows = [row for task in tasks for row in guessed(task)]
+    rows = [_row(task, MAJORITY, -1, NONE, 0, most_frequent(*task.answers), None) for task in tasks]
     items = [item for task in tasks for item in (*task.train, *task.test)]
     trained = bench.sentence_vectors(items, config.read)
     for seed in range(config.seed, config.seed + config.seeds):
@@ -127,12 +127,6 @@ def asked(config: Config, bench: "Bench") -> tuple[list[Task], dict[str, str]]:
     return tasks, {**constant, "left_out": left_out}
 
 
-def guessed(task: Task) -> Iterator[dict[str, Any]]:
-    """The row of those who always name the most frequent label."""
-    labels, answers = ([item.label for item in side] for side in (task.train, task.test))
-    yield _row(task, MAJORITY, -1, NONE, 0, most_frequent(labels, answers), None)
-
-
 def probed(
     config: Config, bench: "Bench", tasks: Sequence[Task], vectors: "Vectors", model: str, seed: int
 ) -> list[dict[str, Any]]:
@@ -143,7 +137,7 @@ def probed(
     for task, layer, kind in tqdm(each, f"{bench.name}: {model}", unit="probe", disable=bench.quiet, leave=False):
         probe = Probe(kind, config.strength, config.units, config.epochs, seed)
         train, test = vectors.of(task.train, layer), vectors.of(task.test, layer)
-        labels, answers = ([item.label for item in side] for side in (task.train, task.test))
+        labels, answers = task.answers
         right, control = probe.right(train, labels, test, answers), None
         if config.control and model == TRAINED:
             given = [control_labels(side, labels, task.name, seed) for side in (task.train, task.test)]

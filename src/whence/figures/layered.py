@@ -26,9 +26,11 @@ def layered(
     dotted: Mapping[str, float],
     dashed: Mapping[str, float],
     y_label: str,
+    levels: tuple[str, str] = ("_dotted", "_dashed"),
 ) -> Figure:
     """A line of `value` by `layer`, with a band from `low` to `high`, for each value of `line`, a panel for each of
-    `panel`; `dotted` and `dashed` are the heights of a panel's level lines. Every panel has its own scale.
+    `panel`; `dotted` and `dashed` are the heights of a panel's level lines, `levels` their names. Every panel has its
+    own scale.
     """
     refuse_missing(table, [panel, line, "layer", "value", "low", "high"])
     names, groups = [str(name) for name in table[line].unique()], list(table.groupby(panel, sort=False))
@@ -43,7 +45,7 @@ def layered(
         for place, (name, rows) in zip(axes, groups, strict=False):
             for number, one in enumerate(names):
                 _line(place, rows[rows[line] == one].sort_values("layer"), number, visible(one))
-            _levels(place, dotted.get(str(name)), dashed.get(str(name)))
+            _levels(place, dotted.get(str(name)), dashed.get(str(name)), levels)
             place.set_title(visible(str(name).replace("_", " ")), loc="left", fontsize=9)
         for place in axes[len(groups) :]:
             place.remove()
@@ -61,11 +63,11 @@ def _line(axes: Axes, rows: pd.DataFrame, number: int, name: str) -> None:
               markeredgewidth=0.5, linewidth=1.4, label=name, zorder=2 + 1 / (1 + number))  # fmt: skip
 
 
-def _levels(axes: Axes, dotted: float | None, dashed: float | None) -> None:
+def _levels(axes: Axes, dotted: float | None, dashed: float | None, names: tuple[str, str]) -> None:
     """The level lines, and whole numbers for layers."""
-    for height, style, colour in ((dotted, ":", QUIET), (dashed, "--", INK)):
+    for height, style, colour, name in ((dotted, ":", QUIET, names[0]), (dashed, "--", INK, names[1])):
         if height is not None and np.isfinite(height):
-            axes.axhline(height, color=colour, linewidth=1.0, linestyle=style)
+            axes.axhline(height, color=colour, linewidth=1.0, linestyle=style, label=name)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
     axes.tick_params(labelsize=8)
