@@ -18,6 +18,7 @@ from whence.data import (
     multinli,
     news_commentary,
     send,
+    senteval,
     snli,
     sst,
     ud_ewt,
@@ -37,7 +38,7 @@ from whence.data.tables import read_table
 
 EMBEDDED = (reviews, stories, entailment, numerals, clauses, narratives)
 NATIVE = (sst, imdb, ag_news, yelp, yelp_sentences, snli, multinli, cnn, babi, multi30k, news_commentary, ud_ewt,
-          conll2000, send)  # fmt: skip
+          conll2000, send, senteval)  # fmt: skip
 CORPORA: dict[str, Entry] = {corpus.ENTRY.name: corpus.ENTRY for corpus in (*EMBEDDED, *NATIVE)}
 
 

@@ -21,6 +21,7 @@ USUAL = {
     "tags": ("tags", "ner_tags", "chunk_tags", "pos_tags", "upos", "labels"),
     "heads": ("heads", "head"),
     "relations": ("relations", "deprel"),
+    "features": ("feats",),
     "label": (
         "label", "class", "sentiment", "gold_label", "target", "category", "labels", "polarity", "answer", "topic", "y",
     ),
@@ -36,6 +37,7 @@ FITS: dict[str, Callable[[Any], bool]] = {  # what a cell must hold for its colu
     "rationale": lambda cell: bool(as_marks(cell)),
     "heads": lambda cell: is_tree(as_heads(cell) or ()),
     "relations": lambda cell: bool(as_list(cell)),
+    "features": lambda cell: all(part == "_" or "=" in part for part in as_list(cell) or ("",)),
     "pair": lambda cell: isinstance(cell, str) and not missing(cell),
     "text": lambda cell: True,
     "label": lambda cell: not isinstance(cell, list | dict),
@@ -51,8 +53,9 @@ class Columns:
 
     `text` and `pair` are the texts, `label` the class; `tokens`, `tags` and `rationale` hold one mark for each word, as
     a list (JSON in CSV and TSV) or separated by spaces; `target` is a text to be produced. `heads` is a tree: for each
-    word the place of its head, from 0 with -1 for the root, or from 1 with 0 for the root; `relations` its relation.
-    `alignment` links words of the text and of the target (split at spaces, counted from 0): `0-0 1-2`.
+    word the place of its head, from 0 with -1 for the root, or from 1 with 0 for the root; `relations` its relation,
+    `features` its part of speech and morphology (UPOS=NOUN|Number=Sing). `alignment` links words of the text and of the
+    target (split at spaces, counted from 0): `0-0 1-2`.
     """
 
     text: Name = None  # the text
@@ -65,6 +68,7 @@ class Columns:
     heads: Name = None  # for each word its head in a dependency tree
     relations: Name = None  # for each word its relation to its head
     alignment: Name = None  # which words of text and target belong together: 0-0 1-2
+    features: Name = None  # for each word its part of speech and morphology
 
     def named(self) -> dict[str, str]:
         """What each named column is taken as."""
@@ -114,7 +118,7 @@ def wanted(role: str, columns: Columns, there: Collection[str]) -> bool:
         return not columns.tokens and not columns.text and bool(marked or not any(n in there for n in USUAL["text"]))
     if role == "text":
         return not columns.text and not columns.tokens
-    if role in ("tags", "heads", "relations"):
+    if role in ("tags", "heads", "relations", "features"):
         return getattr(columns, role) is None and columns.tokens is not None
     return getattr(columns, role) is None and bool(columns.text or columns.tokens or role == "label")
 

@@ -11,7 +11,7 @@ from whence.core.errors import BadData
 from whence.data.files import Table, each_line, short
 from whence.data.trees import check_tree
 
-COLUMNS = ("tokens", "upos", "xpos", "head", "deprel")  # of the table that is made of a file
+COLUMNS = ("tokens", "upos", "xpos", "head", "deprel", "feats")  # of the table that is made of a file
 WIDTH = 10
 NOTHING = "_"
 
@@ -21,6 +21,7 @@ class Sentence(NamedTuple):
 
     Words are syntactic ones: of `don't` as a multiword token there are `do` and `n't`, and `joined` counts it. Empty
     nodes, which stand for what is not said, have no place in the tree; `empty` counts those that were passed over.
+    `features` are a word's part of speech and its morphological features: `UPOS=NOUN|Number=Sing`.
     """
 
     words: tuple[str, ...]
@@ -28,6 +29,7 @@ class Sentence(NamedTuple):
     xpos: tuple[str, ...]
     heads: tuple[int, ...]
     relations: tuple[str, ...]
+    features: tuple[str, ...]
     joined: int
     empty: int
 
@@ -84,7 +86,14 @@ def as_sentence(lines: list[list[str]], where: str) -> Sentence:
     except BadData as error:
         raise BadData(f"{where}: no tree (words counted from 0, not from 1): {error}") from error
     forms, upos, xpos, relations = (tuple(cells[i] for cells in words) for i in (1, 3, 4, 7))
-    return Sentence(forms, upos, xpos, heads, relations, joined, empty)
+    features = tuple(featured(cells[3], cells[5]) for cells in words)
+    return Sentence(forms, upos, xpos, heads, relations, features, joined, empty)
+
+
+def featured(upos: str, feats: str) -> str:
+    """A word's part of speech and features in one string; `_` if neither is known."""
+    known = [f"UPOS={upos}"] * (upos != NOTHING) + [feats] * (feats != NOTHING)
+    return "|".join(known) or NOTHING
 
 
 def told(sentences: list[Sentence]) -> list[str]:
@@ -97,7 +106,7 @@ def told(sentences: list[Sentence]) -> list[str]:
 def as_table(path: Path) -> Table:
     """A file as a table with a sentence a row; columns that are empty throughout are left out."""
     sentences = read_conllu(path)
-    rows: list[dict[str, Any]] = [dict(zip(COLUMNS, sentence[:5], strict=True)) for sentence in sentences]
+    rows: list[dict[str, Any]] = [dict(zip(COLUMNS, sentence[:6], strict=True)) for sentence in sentences]
     for row in rows:
         row["head"] = tuple(head + 1 for head in row["head"])
     used = [name for name in COLUMNS if any(set(row[name]) != {NOTHING} for row in rows)]

@@ -11,6 +11,7 @@ from whence.data.trees import check_tree
 
 # parts that corpora did not have at first: their checksums must not change
 LATER = ("alignment", "windows", "values", "heads", "relations", "pair_heads")
+UNCOUNTED = ("features",)  # `probes` alone reads them, and knows them by a checksum of their own
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Example:
     predicted. Its `words` are all words of all windows.
 
     `heads` is a dependency tree of `words`: for each the place of its head, counted from 0, and -1 for the root;
-    `relations` says what each word is to its head, and `pair_heads` is a tree of `pair_words`.
+    `relations` says what each word is to its head, and `pair_heads` is a tree of `pair_words`. `features` has for each
+    word of a treebank its part of speech and its morphology, as in `UPOS=NOUN|Number=Sing`.
     """
 
     text: str
@@ -44,6 +46,7 @@ class Example:
     heads: tuple[int, ...] | None = None
     relations: tuple[str, ...] | None = None
     pair_heads: tuple[int, ...] | None = None
+    features: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.windows is not None or self.values is not None:
@@ -54,7 +57,7 @@ class Example:
             check_tree(self.heads, len(self.words or ()))
         if self.pair_heads is not None:
             check_tree(self.pair_heads, len(self.pair_words or ()), "pair_heads")
-        for name in ("tags", "rationale", "relations"):
+        for name in ("tags", "rationale", "relations", "features"):
             marks = getattr(self, name)
             if marks is not None and (self.words is None or len(marks) != len(self.words)):
                 there = "no words" if self.words is None else f"{len(self.words)} words"
@@ -130,11 +133,12 @@ class Corpus:
 
     @property
     def checksum(self) -> str:
-        """sha256 over all that the examples hold, in order: two corpora are the same if this is."""
+        """sha256 over all that the examples hold but their features, in order: two corpora are the same if this is."""
         digest = hashlib.sha256()
         for split, examples in self.splits.items():
             digest.update(split.encode())
             for example in examples:
-                held = {name: part for name, part in vars(example).items() if name not in LATER or part is not None}
+                parts = {name: part for name, part in vars(example).items() if name not in UNCOUNTED}
+                held = {name: part for name, part in parts.items() if name not in LATER or part is not None}
                 digest.update(json.dumps(held, ensure_ascii=False, sort_keys=True).encode())
         return digest.hexdigest()

@@ -65,14 +65,15 @@ class Reading:
     def examples(self) -> list[Example]:
         """One example for each row."""
         columns: dict[str, Sequence[Any]] = {"words": self.lists("tokens")} if self.columns.tokens else {}
-        columns |= {role: self.lists(role) for role in ("tags", "relations") if getattr(self.columns, role)}
+        columns |= {role: self.lists(role) for role in ("tags", "relations", "features") if getattr(self.columns, role)}
         columns |= {"rationale": self.marks()} if self.columns.rationale else {}
         columns |= {"heads": self.trees()} if self.columns.heads else {}
         columns |= {"alignment": self.links()} if self.columns.alignment else {}
         columns |= {role: self.strings(role) for role in ("text", "pair", "target") if getattr(self.columns, role)}
         if self.columns.label:
             columns["label"] = as_labels([row.get(self.columns.label) for row in self.table.rows])
-        if "words" not in columns and {"tags", "rationale", "heads", "relations", "alignment"} & columns.keys():
+        marked = {"tags", "rationale", "heads", "relations", "features", "alignment"}
+        if "words" not in columns and marked & columns.keys():
             columns["words"] = [tuple(text.split()) for text in columns["text"]]
         if "words" in columns:
             columns["text"] = [" ".join(words) for words in columns["words"]]

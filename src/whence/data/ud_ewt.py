@@ -42,7 +42,7 @@ def example(sentence: Sentence, tags: str = "upos") -> Example:
     """A sentence with its tree and the tags that are to be predicted."""
     return Example(
         " ".join(sentence.words), words=sentence.words, tags=getattr(sentence, tags), heads=sentence.heads,
-        relations=sentence.relations,
+        relations=sentence.relations, features=sentence.features,
     )  # fmt: skip
 
 

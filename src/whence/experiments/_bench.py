@@ -20,6 +20,7 @@ from whence.core.relabelling import relabelled
 from whence.core.replay import Replay
 from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
+from whence.data.probing import Item
 from whence.experiments._adversaries import Adversaries, adversaries
 from whence.experiments._aligning import Crossings, crossings
 from whence.experiments._alterable import Alterable, at_once, site_called
@@ -31,6 +32,7 @@ from whence.experiments._forest import Forest, Measuring
 from whence.experiments._marking import Alteration, chunked, translated
 from whence.experiments._marks import Marks
 from whence.experiments._places import Place
+from whence.experiments._probing_vectors import Vectors, vectors
 from whence.experiments._representations import Erased, What, erasures
 from whence.experiments._rivals import guided, opponents
 from whence.experiments._scoring import Occurrences, before_training, explained, occurrences, traced_heads
@@ -38,6 +40,7 @@ from whence.explainers._finding import Found, found
 from whence.explainers._options import written_options
 from whence.models.batch import Batch
 from whence.models.epochs import kept_epochs
+from whence.models.hidden import Read
 from whence.models.marking import agreement, scores, tells_chunks
 from whence.models.stepwise import encoded_once, step_probabilities
 from whence.models.subject import Subject, load, probabilities
@@ -237,6 +240,10 @@ class Bench:
     def crossings(self, sites: Sequence[str] = ("*",)) -> Iterator[tuple[int, Crossings]]:
         """How the words of each translation attend to those of its text, at every site and head that looks across."""
         return crossings(self, sites)
+
+    def sentence_vectors(self, items: Sequence[Item], read: Read = "mean") -> Vectors:
+        """What every layer makes of the sentences of these items, one vector each."""
+        return vectors(self, items, read)
 
     def along_training(self, folder: Path) -> Iterator[tuple[int, "Bench"]]:
         """The same bench with the model of each epoch that was kept in training (`keep_epochs`)."""

@@ -96,7 +96,9 @@ def along(name: str, config: Run, corpus: Corpus, found: dict[int, Result]) -> E
 
 def identified(name: str, config: Run, subject: Subject, corpus: Corpus) -> dict[str, Any]:
     """What a result is known by: the experiment, the options that change its numbers, the model and the corpus."""
-    return {"experiment": name, "config": config.identity(), "subject": subject.fingerprint, "corpus": corpus.checksum}
+    more = getattr(experiment(name), "known_by", None)  # what it reads of a corpus besides what the checksum is of
+    return {"experiment": name, "config": config.identity(), "subject": subject.fingerprint, "corpus": corpus.checksum,
+            **(more(corpus) if more else {})}  # fmt: skip
 
 
 def split_of(corpus: Corpus, config: Looking) -> str:

@@ -1,0 +1,200 @@
+"""What does each layer of the model know of a sentence?
+
+Conneau et al. 2018: a small classifier, the *probe*, is trained to find a property of a sentence in the vector that the
+model has of it after each layer: its length, its words, its tree, its tense. Ten tasks, made from any treebank that is
+in CoNLL-U (see `whence.data.probing` for how, and for what differs from theirs); or the labels of any corpus, among
+them SentEval's own (`senteval:past_present`). A sentence's vector is the mean over its tokens, or the first token's.
+
+A probe that is right may have learned the task itself (Hewitt & Liang 2019). Beside it stand:
+- *control*: the same probe on labels that mean nothing. Each type of first word has one, given by a hash, which all
+  sentences that begin with it have. *Selectivity* is accuracy less control accuracy: what is not learned by heart.
+- *majority*: the most frequent label. *bag*: a probe on the mean of the model's own word vectors, as they stand in its
+  table. *random*: the same architecture with random weights, layer by layer, which is the floor (Zhang & Bowman 2018).
+
+Intervals are bootstraps over the sentences of the test. The smallest effect of interest is two points of accuracy. The
+experiment answers none of an audit's six questions; like `score` it stands beside the second, whether this is a model
+that could have reasons.
+
+*Differs from the papers*: probes are not tuned but the same everywhere, and control labels are of sentences.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field
+from tqdm.auto import tqdm
+
+from whence.core.errors import BadData
+from whence.data.examples import Corpus
+from whence.data.probing_drawn import Task, derived, divided, features_checksum, labelled, lacking
+from whence.experiments import _probing_judged as judged
+from whence.experiments._config import Run
+from whence.experiments._probing_fitted import Kind, Probe, control_labels, most_frequent
+from whence.experiments._probing_judged import BAG, MAJORITY, NONE, RANDOM, TRAINED
+from whence.measures.bootstrap import Interval
+from whence.results.columns import Column, Columns
+from whence.results.verdict import Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+    from whence.experiments._probing_vectors import Vectors
+
+Name = Literal["sentence_length", "word_content", "tree_depth", "top_constituents", "bigram_shift", "past_present",
+               "subj_number", "obj_number", "odd_man_out", "coordination_inversion"]  # fmt: skip
+CAPTION = (
+    "Right answers of probes after each layer, with 95 % intervals over sentences; layer 0 is what enters the first."
+    " Dotted: the most frequent label. Dashed: a probe on the mean of the word vectors."
+)
+NEEDS_ANSWERS, NEEDS_CLASSES, NEEDS_PREDICTIONS = False, False, False  # a bare encoder will do
+
+
+class Config(Run):
+    """Train probes on the vectors of every layer."""
+
+    tasks: tuple[Name, ...] = Field(get_args(Name), min_length=1, description="what is asked of a treebank's sentences")
+    probe: tuple[Kind, ...] = Field(
+        ("logistic", "mlp"), min_length=1, description="kinds of probes; the first one decides"
+    )
+    read: Literal["mean", "first"] = Field("mean", description="a sentence's vector: mean over tokens, or the first's")
+    train: int = Field(1000, gt=0, description="sentences of each task that a probe is trained on, at most")
+    test: int = Field(500, gt=0, description="sentences of each task that it is asked, at most")
+    strength: float = Field(0.01, gt=0, description="C of the logistic regression: the smaller, the simpler")
+    units: int = Field(50, gt=0, description="units of the MLP's hidden layer")
+    epochs: int = Field(20, gt=0, description="epochs of the MLP's training")
+    control: bool = Field(True, description="train probes also on labels that mean nothing")
+    untrained: bool = Field(True, description="probe also the same model with random weights")
+    seeds: int = Field(1, gt=0, description="random models, control labels and beginnings of MLPs to average over")
+
+
+COLUMNS = Columns(
+    what="one row per task, model, layer, probe and seed",
+    task=Column(str, "what is asked"),
+    model=Column(str, "trained, random (the same with random weights), bag (of word vectors) or majority"),
+    layer=Column(int, "layers that were passed; -1: none is looked at (bag, majority)"),
+    probe=Column(str, "logistic, mlp or none"),
+    seed=Column(int, "seed of random weights, of control labels and of where an MLP begins"),
+    right=Column(str, "for each sentence of the test, in their order, 1 if the answer is right, else 0"),
+    control=Column(str, "the same of a probe that was given control labels; empty: not done"),
+    classes=Column(int, "answers that there are"),
+    train=Column(int, "sentences that the probe was trained on"),
+    source=Column(str, "where the labels come from"),
+    left_out=Column(str, "tasks that could not be made, and why"),
+)
+
+
+def known_by(corpus: Corpus) -> dict[str, str]:
+    """What is read of a corpus besides that which its checksum is made of."""
+    return {"features": features_checksum(corpus)}
+
+
+def run(config: Config, bench: "Bench") -> pd.DataFrame:
+    """The table: which answers are right, by task, model, layer and probe."""
+    tasks, constant = asked(config, bench)
+    rows = [_row(task, MAJORITY, -1, NONE, 0, most_frequent(*task.answers), None) for task in tasks]
+    items = [item for task in tasks for item in (*task.train, *task.test)]
+    trained = bench.sentence_vectors(items, config.read)
+    for seed in range(config.seed, config.seed + config.seeds):
+        rows += probed(config, bench, tasks, trained, TRAINED, seed)
+    del trained
+    for seed in range(config.seed, config.seed + config.seeds if config.untrained else config.seed):
+        drawn = replace(bench, seed=seed).untrained().sentence_vectors(items, config.read)
+        rows += probed(config, bench, tasks, drawn, RANDOM, seed)
+    return COLUMNS.table([{**row, **constant} for row in rows])
+
+
+def asked(config: Config, bench: "Bench") -> tuple[list[Task], dict[str, str]]:
+    """The tasks, and what is said of where they come from."""
+    train, test = divided(bench.corpus, bench.examples, config.seed)
+    if all(e.heads is not None and e.relations is not None and e.features is not None for e in (*train, *test)):
+        tasks, why_not = derived(config.tasks, train, test, config.train, config.test, config.seed)
+        constant = {"source": "the sentences' trees and morphology"}
+    else:
+        name = config.data if bench.corpus is None else bench.corpus.name
+        one = labelled(name, train, test, config.train, config.test, config.seed)
+        short = lacking(one)
+        tasks, why_not = ([], {name: short}) if short else ([one], {})
+        constant = {"source": "the labels of the corpus"}
+    left_out = "; ".join(f"{name}: {why}" for name, why in why_not.items())
+    if not tasks:
+        raise BadData(
+            f"{config.data} holds nothing to probe for: expected sentences with trees and morphology (CoNLL-U with the"
+            f" columns head, deprel, upos and feats) or with labels, enough of each. {left_out}"
+        )
+    return tasks, {**constant, "left_out": left_out}
+
+
+def probed(
+    config: Config, bench: "Bench", tasks: Sequence[Task], vectors: "Vectors", model: str, seed: int
+) -> list[dict[str, Any]]:
+    """The rows of one model: every task, layer and probe; of the trained one the bag of its word vectors too."""
+    layers: list[int | None] = [*([None] if model == TRAINED else []), *range(len(vectors.layers))]
+    each = [(task, layer, kind) for task in tasks for layer in layers for kind in config.probe]
+    rows = []
+    for task, layer, kind in tqdm(each, f"{bench.name}: {model}", unit="probe", disable=bench.quiet, leave=False):
+        probe = Probe(kind, config.strength, config.units, config.epochs, seed)
+        train, test = vectors.of(task.train, layer), vectors.of(task.test, layer)
+        labels, answers = task.answers
+        right, control = probe.right(train, labels, test, answers), None
+        if config.control and model == TRAINED:
+            given = [control_labels(side, labels, task.name, seed) for side in (task.train, task.test)]
+            control = probe.right(train, given[0], test, given[1])
+        place = (BAG, -1) if layer is None else (model, layer)
+        rows.append(_row(task, *place, kind, seed, right, control))
+    return rows
+
+
+def _row(
+    task: Task, model: str, layer: int, probe: str, seed: int, right: np.ndarray, control: np.ndarray | None
+) -> dict[str, Any]:
+    known = "" if control is None else judged.bits(control)
+    return {"task": task.name, "model": model, "layer": layer, "probe": probe, "seed": seed,
+            "right": judged.bits(right), "control": known, "classes": len(task.labels),
+            "train": len(task.train)}  # fmt: skip
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """One row per task, in per cent right: by the first kind of probe after each layer, and what stands beside it."""
+    return judged.by_task(table)
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: `past_present, layer 3, logistic`, `... control`, `... selectivity`."""
+    return judged.named(table)
+
+
+def effects(table: pd.DataFrame) -> list[Effect]:
+    """How much more right answers layers give than those of random weights: over all tasks, and of each task."""
+    return judged.above_floor(table)
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """Right answers by layer, a panel for each task."""
+    return judged.by_layer(table)
+
+
+def figures(table: pd.DataFrame) -> dict[str, Figure]:
+    """Selectivity by layer, where there were control labels."""
+    return {"selectivity": judged.selectivity(table)} if (table["control"] != "").any() else {}
+
+
+def verdict(table: pd.DataFrame) -> Verdict:
+    """Whether layers know more of sentences than the same layers with random weights."""
+    found = effects(table)
+    answer, sentence = judged.decided(found)
+    left_out = f" Left out: {said}." if (said := str(table["left_out"].iloc[0] or "")) else ""
+    same = " The bag of word vectors is what enters the first layer." if judged.bag_is_layer_0(table) else ""
+    return Verdict(
+        2, answer, sentence, tuple(found),
+        done="Probes were trained to find properties of sentences in the vectors that the model has of them after each"
+        f" layer; the properties are from {table['source'].iloc[0]}. Beside them stand probes on random weights, on the"
+        " mean of the word vectors, and on labels that mean nothing. Intervals are bootstraps over the sentences of the"
+        f" test and hold for all tasks together.{left_out}{same}",
+        means="Where probes find more than in random weights, training has put the property into the vectors in a form"
+        " that a simple classifier can read.",
+        does_not_mean="That the model uses what a probe finds: it may be there and never be asked for. And what no"
+        " probe finds may still be there, in another form.",
+    )  # fmt: skip
