@@ -38,9 +38,16 @@ def perform(
     """The result of an experiment: from the store if it has it, else run and put there."""
     module = experiment(name)
     corpus = corpus or load_corpus(config.data, data_dir=config.data_dir, columns=config.columns)
-    subject = subject or load(
-        config.model, config.task, device=config.device, dtype=config.dtype, trust_remote_code=config.trust_remote_code
-    )
+    alone = not getattr(module, "NEEDS_MODEL", True)
+    if subject is None and not (alone and config.model is None):
+        subject = load(
+            config.model, config.task, device=config.device, dtype=config.dtype,
+            trust_remote_code=config.trust_remote_code,
+        )  # fmt: skip
+    if alone or subject is None:
+        from whence.experiments._benches import perform_alone  # which needs what is here
+
+        return perform_alone(name, module, config, store, subject, corpus, quiet)
     asked = getattr(module, "NEEDS_PREDICTIONS", True)
     if asked:
         refuse_silent(subject, name)

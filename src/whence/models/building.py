@@ -13,6 +13,7 @@ from whence.models import (
     hierarchical,
     pooled,
     pooled_series,
+    reader,
     recurrent,
     tagger,
     transformer,
@@ -34,6 +35,7 @@ def _named(tokenizer: PreTrainedTokenizerBase, corpus: Corpus) -> dict[str, Any]
 
 def _additive(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
     _refuse_targets(training, corpus, task)
+    _refuse_readers(training)
     pairs = any(example.pair is not None for example in corpus["train"])
     wanted = "bypass" if training.bypass else "conditional" if training.model == "conditional" else ""
     if wanted and not pairs:
@@ -96,8 +98,23 @@ def frozen(training: Training) -> bool:
     return reads and training.freeze and training.vectors is not None
 
 
+def _reader(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
+    _refuse_targets(training, corpus, task)
+    if training.encoder not in reader.CELLS:
+        raise BadConfig(f"reader reads with {', '.join(reader.CELLS)}; the encoder is {training.encoder}")
+    if any(example.pair is not None for example in corpus["train"]):
+        raise BadConfig(f"reader reads one text; {corpus.name} has pairs, for which there are additive and conditional")
+    return reader.ReaderForSequenceClassification(
+        reader.ReaderConfig(
+            cell=training.encoder, attention=training.attention, hidden_size=training.hidden_size,
+            embedding_size=width, **_named(tokenizer, corpus),
+        )
+    )  # fmt: skip
+
+
 def _recurrent(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
     _refuse_labels(training, corpus, task)
+    _refuse_readers(training)
     return recurrent.RecurrentForConditionalGeneration(
         recurrent.RecurrentConfig(
             embedding_size=width, hidden_size=training.hidden_size, num_layers=training.layers,
@@ -142,6 +159,14 @@ def _translating(tokenizer: Any, corpus: Corpus) -> dict[str, Any]:
     return {**_named(tokenizer, corpus), "decoder_start_token_id": tokenizer.bos_token_id}
 
 
+def _refuse_readers(training: Training) -> None:
+    if training.encoder in ("rnn", "gru") or training.attention == "none":
+        raise BadConfig(
+            f"encoder rnn or gru, and attention none, are for reader; {training.model} came with encoder"
+            f" {training.encoder} and attention {training.attention}"
+        )
+
+
 def _refuse_targets(training: Training, corpus: Corpus, task: str) -> None:
     if task != "sequence-classification":
         raise BadConfig(
@@ -178,6 +203,7 @@ BUILD: dict[str, Build] = {
     "recurrent": _recurrent,
     "pooled": _pooled,
     "pooled_series": _pooled,
+    "reader": _reader,
     "transformer": _transformer,
     "weighted": _weighted,
 }
