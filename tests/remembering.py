@@ -21,7 +21,7 @@ def apart() -> Corpus:
 
 
 def keeping(corpus: Corpus, kept: Sequence[float]) -> Subject:
-    """A GRU with a unit for each item: 1 when the item is read, times `kept` at every word of noise, held at all others.
+    """A GRU with a unit for each item: 1 when the item is read, times `kept` at every word of noise, held at others.
 
     It names the item whose unit is above a half, else the first. h ← (1 − z) n + z h (torch.nn.GRU): at an item z = 0
     and n is its unit; at noise n = 0 and z is `kept`; elsewhere z = 1.

@@ -71,7 +71,9 @@ def run(
     subject = model if isinstance(model, Subject) else None
     called = model if subject is None else subject.name
     named = {"model": called and str(called), "data": data and str(data)}
-    config = checked(experiment(name).Config, {**{key: value for key, value in named.items() if value is not None}, **options})
+    config = checked(
+        experiment(name).Config, {**{key: value for key, value in named.items() if value is not None}, **options}
+    )
     return perform(name, config, None if out is None else Store(out), subject=subject, quiet=quiet)
 
 

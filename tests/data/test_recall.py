@@ -19,7 +19,7 @@ def all_of(corpus: Corpus) -> list[Example]:
     return [example for split in corpus.splits.values() for example in split]
 
 
-def made(n: int = 300) -> Corpus:
+def made(n: int = 400) -> Corpus:
     """Sentences of three to nine words, in no words of their own."""
     texts = [f"The {WORDS[i % 20]}, {OTHERS[i // 20 % 20]} " + "seen " * (i % 6) + f"{i}" for i in range(n)]
     return Corpus("made", {"train": tuple(map(Example, texts)), "test": ()})

@@ -1,4 +1,4 @@
-"""Memory that is known: models set by hand, what is forgotten worked out on paper, and a model that learns to remember."""
+"""Memory that is known: models set by hand, what is forgotten worked out on paper, and a model that learns to keep."""
 
 import numpy as np
 import pandas as pd

@@ -81,7 +81,9 @@ def said(arguments: list[str], option: str) -> str | None:
 
 def told(verdict: Verdict) -> str:
     """A verdict in words."""
-    asked = f"{verdict.question}. {QUESTIONS[verdict.question]}" if verdict.question else "Apart from the six questions:"
+    asked = (
+        f"{verdict.question}. {QUESTIONS[verdict.question]}" if verdict.question else "Apart from the six questions:"
+    )
     return f"  {asked} {verdict.answer.upper()}\n     {verdict.sentence}"
 
 

@@ -1,4 +1,4 @@
-"""What `memory` concludes from its table: recall by delay, what was forgotten of each item, and how it goes with speed."""
+"""What `memory` concludes from its table: recall by delay, what is forgotten of each item, how that goes with speed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -121,7 +121,9 @@ def effects(table: pd.DataFrame) -> list[Effect]:
 
 def decided(related_: Effect, recalls: Sequence[Effect], chance: float) -> tuple[Any, str]:
     """Yes if the whole interval of τ is above the smallest effect of interest, no if it is below."""
-    told = ", ".join(f"{one.name.removeprefix('recall of ').partition(' after ')[0]} {one.value:.0f} %" for one in recalls)
+    told = ", ".join(
+        f"{one.name.removeprefix('recall of ').partition(' after ')[0]} {one.value:.0f} %" for one in recalls
+    )
     rest = f" Recall after delays longer than learned: {told} (chance {100 * chance:.0f} %)."
     if not np.isfinite(related_.value):
         return "undecided", f"No model forgot some items more than others, so there is no order to compare.{rest}"

@@ -1,6 +1,6 @@
 """`reader`: reads a text once, from left to right, and answers from its last state, or by an attention over all states.
 
-    x = embed(tokens) · h_t = cell(x_t, h_{t-1}) · ŷ = W h_T        or, with attention, ŷ = W Σ α h, α = softmax(score(h))
+    x = embed(tokens) · h_t = cell(x_t, h_{t-1}) · ŷ = W h_T    or, with attention, ŷ = W Σ α h, α = softmax(score(h))
 
 The cell is an Elman network (`rnn`: tanh, Elman 1990), an LSTM (Hochreiter & Schmidhuber 1997) or a GRU (Cho et al.
 2014). In the first form whatever is known of the first word has to be carried through every later one: it has no

@@ -58,7 +58,7 @@ def load(
     trained: int = TRAINED,
     tested: Sequence[int] = TESTED,
 ) -> Corpus:
-    """Items, noise and a cue; `of` gives the real sentences. Delays are 1 to `trained` words, and `tested` ones in test.
+    """Items, noise and a cue; `of` gives the real sentences. Delays are 1 to `trained`, in test `tested`.
 
     Short texts come more than once: after one word of noise there are only four hundred.
     """
@@ -95,8 +95,8 @@ def delay_of(example: Example) -> int:
     if not 0 < length < len(marks) or not all(marks[:length]):
         raise BadData(
             "an item to be remembered was expected, marked as deciding at the beginning of the text, then noise, then"
-            f" one word as the cue; came {len(example.text.split())} words with {length} marks. Use recall, recall:apart,"
-            " recall:sst or recall:multi30k"
+            f" one word as the cue; came {len(example.text.split())} words with {length} marks. Use recall,"
+            " recall:apart, recall:sst or recall:multi30k"
         )
     return len(marks) - length - 1
 
@@ -147,5 +147,5 @@ ENTRY = Entry(
     kind="embedded",
     load=load,
     variants={"apart": {"apart": True}, "sst": {"of": "sst"}, "multi30k": {"of": "multi30k"}},
-    cite="After Haviv, Rivkind & Barak (2019). Understanding and Controlling Memory in Recurrent Neural Networks. ICML.",
+    cite="After Haviv et al. (2019). Understanding and Controlling Memory in Recurrent Neural Networks. ICML.",
 )
