@@ -12,7 +12,7 @@ from whence.models.subject import Subject
 from whence.models.training import Training
 
 N = len(recall.WORDS)
-SIZES = {"train": 400, "dev": 40, "test": 320}
+SIZES = {"train": 400, "dev": 40, "test": 240}
 
 
 def apart() -> Corpus:

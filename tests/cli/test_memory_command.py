@@ -13,11 +13,11 @@ from whence.data.embedded import recall
 
 
 def test_memory_in_one_command(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(recall, "SIZES", {"train": 200, "dev": 40, "test": 160})
+    monkeypatch.setattr(recall, "SIZES", {"train": 200, "dev": 40, "test": 120})
     asked = ("run", "memory", "--kinds", "rnn", "--seeds", 1, "--epochs", 1, "--width", 8, "--out", tmp_path)
     said = whence(capsys, *asked, "--quiet")
     assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("memory: 160 rows, one row per model, seed and example")
+    assert said.out.startswith("memory: 120 rows, one row per model, seed and example")
     assert "Apart from the six questions: " in said.out
     found = json.loads(whence(capsys, *asked, "--json").out)
     assert found["verdict"]["question"] == 0
@@ -28,7 +28,7 @@ def test_memory_in_one_command(capsys, tmp_path, monkeypatch):
     assert judged.returncode == 0, judged.stderr
     assert judged.stdout.strip() == found["verdict"]["sentence"]
     again = window.run("memory", kinds=("rnn",), seeds=1, epochs=1, width=8, out=tmp_path)
-    assert len(again.table) == 160
+    assert len(again.table) == 120
 
 
 def test_memory_says_what_cannot_be(capsys, tmp_path):

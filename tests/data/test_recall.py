@@ -12,7 +12,7 @@ from whence.data.embedded import recall
 from whence.data.embedded.recall import CUE, OTHERS, TESTED, TRAINED, WORDS, delay_of, fits, in_words
 from whence.data.examples import Corpus, Example
 
-SIZES = {"train": 400, "dev": 200, "test": 320}
+SIZES = {"train": 400, "dev": 200, "test": 240}
 
 
 def all_of(corpus: Corpus) -> list[Example]:

@@ -16,7 +16,7 @@ from whence.experiments._running import perform
 from whence.results.store import Store, table_bytes
 from whence.results.verdict import NONE
 
-KEPT = 0.5 ** (1 / np.linspace(12, 45, remembering.N))  # a half is left after 12 to 45 words
+KEPT = 0.5 ** (1 / np.linspace(12, 95, remembering.N))  # a half is left after 12 to 95 words
 
 
 class ByHand(Benches):
@@ -58,23 +58,23 @@ def test_what_knows_the_last_word_alone_is_right_by_chance():
 
 
 def test_a_fading_memory_is_forgotten_when_half_of_it_is_gone(fading):
-    half = np.linspace(12, 45, remembering.N)[fading["item"]]
+    half = np.linspace(12, 95, remembering.N)[fading["item"]]
     known = (half > fading["delay"]) | (fading["item"] == 0)  # the first is named where nothing is known
     assert fading["right"].eq(known.astype(float)).all()
     curve = by_delay(fading).set_index("delay")
     assert curve.loc[10, "recall"] == 1
-    assert curve.loc[30, "recall"] == pytest.approx(known[fading["delay"] == 30].mean())
-    assert curve.loc[30, "low"] < curve.loc[30, "recall"] < curve.loc[30, "high"]
+    assert curve.loc[40, "recall"] == pytest.approx(known[fading["delay"] == 40].mean())
+    assert curve.loc[40, "low"] < curve.loc[40, "recall"] < curve.loc[40, "high"]
 
 
 def test_forgetting_by_item_and_its_relation_to_speed(fading):
-    """Beyond ten words there are the delays 15, 20, 30 and 40."""
+    """Beyond ten words there are the delays 20, 40 and 80."""
     items = by_item(fading)
     assert len(items) == 2 * remembering.N
     one = items[items["seed"] == 1].set_index("item")
     for item in (1, 5, 19):
-        half = np.linspace(12, 45, remembering.N)[item]
-        assert one.loc[item, "forgotten"] == pytest.approx(np.mean([delay > half for delay in (15, 20, 30, 40)]))
+        half = np.linspace(12, 95, remembering.N)[item]
+        assert one.loc[item, "forgotten"] == pytest.approx(np.mean([delay > half for delay in (20, 40, 80)]))
         assert one.loc[item, "speed"] == pytest.approx(KEPT[item] ** 10 * (1 - KEPT[item]), rel=1e-3)
     found = related(items, "speed", ["gru"])
     assert found.mean == pytest.approx(kendalltau(one["speed"], one["forgotten"]).statistic)
@@ -106,7 +106,7 @@ def test_numbers_for_the_ledger_and_pictures(fading):
     assert found["chance, %"].mean == 5
     assert found["recall of GRU after 20 words, %"].mean == pytest.approx(100 * curve.loc[20, "recall"])
     assert found["recall of GRU, learned, %"].mean == 100
-    assert found["recall of GRU, beyond, %"].mean == pytest.approx(100 * curve.loc[[15, 20, 30, 40], "recall"].mean())
+    assert found["recall of GRU, beyond, %"].mean == pytest.approx(100 * curve.loc[[20, 40, 80], "recall"].mean())
     assert found["τ of speed and forgetting, GRU"].mean == pytest.approx(memory.effects(fading)[0].value)
     assert memory.summary(fading)["model"].tolist() == ["GRU"]
     (axes,) = memory.figure(fading).axes

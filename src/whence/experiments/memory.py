@@ -69,7 +69,7 @@ class Config(Looking):
     kinds: tuple[Kind, ...] = Field(get_args(Kind), min_length=1, description="models that are trained for it")
     seeds: int = Field(2, gt=0, description="models of each kind, from so many seeds")
     width: int = Field(64, gt=0, multiple_of=4, description="of states and word vectors")
-    epochs: int = Field(25, ge=0, description="passes over the training texts, at most")
+    epochs: int = Field(30, ge=0, description="passes over the training texts, at most")
     learning_rate: float = Field(2e-3, gt=0, description="of the optimizer")
 
     def identity(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Config(Looking):
         """The options of one model's training."""
         return {**READERS[kind], "seed": seed, "embedding_size": self.width, "hidden_size": self.width,
                 "epochs": self.epochs, "learning_rate": self.learning_rate, "batch_size": 64,
-                "patience": max(self.epochs, 1)}  # fmt: skip
+                "patience": 8}  # fmt: skip
 
 
 COLUMNS = Columns(

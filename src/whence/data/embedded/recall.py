@@ -32,8 +32,8 @@ OTHERS = ("barely", "calmly", "dearly", "evenly", "firmly", "gladly", "hardly", 
           "merely", "nearly", "openly", "plainly", "quickly", "rarely", "softly", "truly", "warmly")  # fmt: skip
 CUE = "?"
 TRAINED = 10  # words, the longest delay in train and dev
-TESTED = (1, 2, 5, 10, 15, 20, 30, 40)
-SIZES = {"train": 4000, "dev": 400, "test": 1600}
+TESTED = (1, 5, 10, 20, 40, 80)
+SIZES = {"train": 4000, "dev": 400, "test": 1440}
 SENTENCES, POOL = 20, 200  # to be remembered, and to make noise of
 LENGTHS = range(4, 9)  # words of a sentence
 PIECE = re.compile(r"\w+|[^\w\s]")  # of a text that does not come in words
