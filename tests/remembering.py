@@ -35,7 +35,7 @@ def keeping(corpus: Corpus, kept: Sequence[float]) -> Subject:
         model.embeddings.weight[:, N + 1] = 1.0  # held
         for item, word in enumerate(recall.WORDS):
             model.embeddings.weight[numbers[word]] = torch.eye(N + 2)[item] + torch.eye(N + 2)[N]
-        for word in recall.OTHERS:
+        for word in filter(numbers.__contains__, recall.OTHERS):
             model.embeddings.weight[numbers[word]] = 0.0
         model.cell.weight_ih_l0[N : 2 * N, N], model.cell.weight_ih_l0[N : 2 * N, N + 1] = -200.0, 200.0
         model.cell.bias_ih_l0[N : 2 * N] = torch.tensor([math.log(z / (1 - z)) if z < 1 else 100.0 for z in kept])

@@ -1,5 +1,7 @@
 """Memory that is known: models set by hand, what is forgotten worked out on paper, and a model that learns to keep."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,7 +30,7 @@ class ByHand(Benches):
 
 
 def table_of(subject, corpus, **options) -> pd.DataFrame:
-    bench = ByHand(corpus, "test", list(range(len(corpus["test"]))), None, subject, quiet=True)
+    bench = ByHand(corpus, "test", list(range(len(corpus["test"]))), Path(), subject, quiet=True)
     table = memory.run(memory.Config(**options), bench)
     return table[table["model"] != "given"]
 

@@ -16,7 +16,7 @@ from whence.data.examples import Corpus, Example
 from whence.data.tables import DEV
 from whence.experiments import experiment
 from whence.experiments._bench import Bench
-from whence.experiments._config import Looking, Run
+from whence.experiments._config import Looking, Run, Taught
 from whence.models.epochs import EachEpoch
 from whence.models.records import retrainable
 from whence.models.subject import Subject, load, refuse_silent
@@ -28,7 +28,7 @@ from whence.results.store import Store
 
 def perform(
     name: str,
-    config: Run,
+    config: Run | Taught,
     store: Store | None = None,
     *,
     subject: Subject | None = None,
@@ -39,12 +39,12 @@ def perform(
     module = experiment(name)
     corpus = corpus or load_corpus(config.data, data_dir=config.data_dir, columns=config.columns)
     alone = not getattr(module, "NEEDS_MODEL", True)
-    if subject is None and not (alone and config.model is None):
+    if subject is None and config.model is not None:
         subject = load(
             config.model, config.task, device=config.device, dtype=config.dtype,
             trust_remote_code=config.trust_remote_code,
         )  # fmt: skip
-    if alone or subject is None:
+    if alone or subject is None or config.model is None:
         from whence.experiments._benches import perform_alone  # which needs what is here
 
         return perform_alone(name, module, config, store, subject, corpus, quiet)
@@ -101,7 +101,7 @@ def along(name: str, config: Run, corpus: Corpus, found: dict[int, Result]) -> E
     return each
 
 
-def identified(name: str, config: Run, subject: Subject, corpus: Corpus) -> dict[str, Any]:
+def identified(name: str, config: Run | Taught, subject: Subject, corpus: Corpus) -> dict[str, Any]:
     """What a result is known by: the experiment, the options that change its numbers, the model and the corpus."""
     return {"experiment": name, "config": config.identity(), "subject": subject.fingerprint, "corpus": corpus.checksum}
 
@@ -117,7 +117,7 @@ def split_of(corpus: Corpus, config: Looking) -> str:
     return config.split or usual[0]
 
 
-def choose(corpus: Corpus, config: Run) -> tuple[str, list[int]]:
+def choose(corpus: Corpus, config: Run | Taught) -> tuple[str, list[int]]:
     """The split to look at and the numbers of its examples, at most `limit` of them, drawn by the seed."""
     split = split_of(corpus, config)
     n = len(corpus[split])

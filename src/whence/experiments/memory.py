@@ -19,7 +19,7 @@ is for (004, §4): a road past a state that forgets.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -27,12 +27,11 @@ from pydantic import Field
 
 from whence.data.embedded.recall import delay_of
 from whence.experiments import _memory_judged
-from whence.experiments._config import DATA, ELSEWHERE, MODEL, Looking
+from whence.experiments._config import Taught
 from whence.experiments._memory_judged import NAMES, beyond, by_delay, by_item, by_model, learned, recalled, related
 from whence.figures.curves import curves
 from whence.figures.points import points
 from whence.measures.bootstrap import Interval
-from whence.options import usually
 from whence.results.columns import Column, Columns
 from whence.results.verdict import NONE, Effect, Verdict
 
@@ -56,25 +55,15 @@ READERS: dict[str, dict[str, Any]] = {
 }
 
 
-class Config(Looking):
+class Config(Taught):
     """Train small models to say the first word again after noise, and see how long they remember it."""
 
-    data: str = Field("recall", description=f"recall, recall:apart, recall:sst or recall:multi30k; or another {DATA}")
-    model: Annotated[str | None, usually("none", "FOLDER")] = Field(
-        None, description=f"look also at this one, trained on the same corpus: {MODEL}"
-    )
-    limit: Annotated[int | None, usually("all", "INT")] = Field(
-        None, gt=1, description="look at so many examples at most, drawn by the seed"
-    )
+    data: str = Field("recall", description="recall, recall:apart, recall:sst or recall:multi30k")
     kinds: tuple[Kind, ...] = Field(get_args(Kind), min_length=1, description="models that are trained for it")
     seeds: int = Field(2, gt=0, description="models of each kind, from so many seeds")
     width: int = Field(64, gt=0, multiple_of=4, description="of states and word vectors")
     epochs: int = Field(30, ge=0, description="passes over the training texts, at most")
     learning_rate: float = Field(2e-3, gt=0, description="of the optimizer")
-
-    def identity(self) -> dict[str, Any]:
-        """What determines the numbers, apart from the model that is given and the corpus, known by their contents."""
-        return self.model_dump(mode="json", exclude=ELSEWHERE)
 
     def training(self, kind: str, seed: int) -> dict[str, Any]:
         """The options of one model's training."""
