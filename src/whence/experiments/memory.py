@@ -98,7 +98,9 @@ def run(config: Config, benches: "Benches") -> pd.DataFrame:
         "words": [sum(example.rationale or ()) for example in chosen], "delay": [delay_of(e) for e in chosen],
         "longest": longest, "chance": 1 / len(numbers),
     })  # fmt: skip
-    wanted = {(kind, seed): config.training(kind, seed) for kind in config.kinds for seed in range(config.seeds)}
+    wanted: dict[tuple[str, int], dict[str, Any]] = {
+        (kind, seed): config.training(kind, seed) for kind in config.kinds for seed in range(config.seeds)
+    }
     tables = [texts.assign(model=kind, seed=seed, **looked_at(bench, texts["words"].tolist(), longest))
               for (kind, seed), bench in models(benches, wanted)]  # fmt: skip
     table = pd.concat(tables, ignore_index=True)
