@@ -19,6 +19,8 @@ from whence.models import (
     PooledForSequenceClassification,
     PooledForTimeSeries,
     PooledSeriesConfig,
+    ReaderConfig,
+    ReaderForSequenceClassification,
     RecurrentConfig,
     RecurrentForConditionalGeneration,
     TransformerConfig,
@@ -180,6 +182,10 @@ REFERENCE = [
 ] + [
     ours("pooled-series", PooledForTimeSeries, PooledSeriesConfig, embedding_size=12, head_size=24, lstm_size=10,
          **OURS),
+] + [
+    ours(f"reader-{cell}-{attention}", ReaderForSequenceClassification, ReaderConfig, cell=cell, attention=attention,
+         embedding_size=12, hidden_size=8, **TEXT)
+    for cell, attention in [("lstm", "additive"), ("gru", "dot"), ("rnn", "additive")]
 ] + [
     ours(f"recurrent-{attention}", RecurrentForConditionalGeneration, RecurrentConfig, attention=attention,
          embedding_size=12, hidden_size=8, **TEXT)

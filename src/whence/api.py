@@ -57,17 +57,23 @@ def audit(
 
 def run(
     name: str,
-    model: Subject | str | Path,
-    data: str | Path,
+    model: Subject | str | Path | None = None,
+    data: str | Path | None = None,
     *,
     out: str | Path | None = None,
     quiet: bool = True,
     **options: Any,
 ) -> Result:
-    """Run one experiment. With `out`, its result is saved there, and taken from there if it was run before."""
+    """Run one experiment. With `out`, its result is saved there, and taken from there if it was run before.
+
+    Most need a model and data; one that trains its own models (`memory`) needs neither.
+    """
     subject = model if isinstance(model, Subject) else None
-    called = str(model) if subject is None else subject.name
-    config = checked(experiment(name).Config, {"model": called, "data": str(data), **options})
+    called = model if subject is None else subject.name
+    named = {"model": called and str(called), "data": data and str(data)}
+    config = checked(
+        experiment(name).Config, {**{key: value for key, value in named.items() if value is not None}, **options}
+    )
     return perform(name, config, None if out is None else Store(out), subject=subject, quiet=quiet)
 
 

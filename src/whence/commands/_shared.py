@@ -81,7 +81,10 @@ def said(arguments: list[str], option: str) -> str | None:
 
 def told(verdict: Verdict) -> str:
     """A verdict in words."""
-    return f"  {verdict.question}. {QUESTIONS[verdict.question]} {verdict.answer.upper()}\n     {verdict.sentence}"
+    asked = (
+        f"{verdict.question}. {QUESTIONS[verdict.question]}" if verdict.question else "Apart from the six questions:"
+    )
+    return f"  {asked} {verdict.answer.upper()}\n     {verdict.sentence}"
 
 
 def quieten() -> None:

@@ -80,7 +80,7 @@ class Attending:
         self.model, self.copies = model, copies
         self.described = _described(model)
         names = [site.name for described in self.described.values() for site in described]
-        if not names:
+        if not names and (overrides or watchers):
             raise NoAttention(
                 f"{type(model).__name__} has no attention site; expected a model of Whence, or one that went through"
                 " whence.adopt(model)"

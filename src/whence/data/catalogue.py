@@ -26,7 +26,7 @@ from whence.data import (
     yelp_sentences,
 )
 from whence.data.columns import Columns
-from whence.data.embedded import clauses, entailment, narratives, numerals, reviews, stories
+from whence.data.embedded import clauses, entailment, narratives, numerals, recall, reviews, stories
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
 from whence.data.fetching import fetch
@@ -36,7 +36,7 @@ from whence.data.planted import planted
 from whence.data.shelf import Shelf, absent, home
 from whence.data.tables import read_table
 
-EMBEDDED = (reviews, stories, entailment, numerals, clauses, narratives)
+EMBEDDED = (reviews, stories, entailment, numerals, clauses, narratives, recall)
 NATIVE = (sst, imdb, ag_news, yelp, yelp_sentences, snli, multinli, cnn, babi, multi30k, news_commentary, ud_ewt,
           conll2000, send, senteval)  # fmt: skip
 CORPORA: dict[str, Entry] = {corpus.ENTRY.name: corpus.ENTRY for corpus in (*EMBEDDED, *NATIVE)}
@@ -82,7 +82,8 @@ def load_entry(
         raise BadData(f"there is no {entry.name}:{variant}; there is: {there}")
     chosen = {**(entry.variants[variant] if variant else {}), **options}
     if entry.kind == "embedded":
-        return entry.load(seed=seed, **chosen)
+        made_of = {"of": load(chosen["of"], data_dir=data_dir)} if isinstance(chosen.get("of"), str) else {}
+        return entry.load(seed=seed, **{**chosen, **made_of})
     folder = home(data_dir) / entry.name
     shelf = Shelf(entry, folder)
     gone = shelf.missing()

@@ -25,7 +25,8 @@ class Source:
 class Entry:
     """One corpus of the catalogue.
 
-    An *embedded* corpus is made by `load(seed=..., **options)`. A *native* one is read by `load(data_dir, **options)`
+    An *embedded* corpus is made by `load(seed=..., **options)`; where an option `of` names another corpus, `load` is
+    given that, to take its texts. A *native* one is read by `load(data_dir, **options)`
     from the folder `<data_dir>/<name>`, which holds `files`: official names with the sha256 of their contents, empty
     if it is not known. Any of them may be gzipped, those in `optional` may be missing, and `instead` says what may
     stand in for one: parts of it, or the same in another form. `where` is the official archive or page; `sources`

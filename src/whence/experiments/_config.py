@@ -54,6 +54,22 @@ class Run(Looking):
         return self.model_dump(mode="json", exclude=ELSEWHERE)
 
 
+class Taught(Looking):
+    """A corpus, some of its examples, and models that the experiment trains itself; perhaps one more beside them."""
+
+    data: str = Field(description=DATA)
+    model: Annotated[str | None, usually("none", "FOLDER")] = Field(
+        None, description=f"look also at this one, trained on the same corpus: {MODEL}"
+    )
+    limit: Annotated[int | None, usually("all", "INT")] = Field(
+        None, gt=1, description="look at so many examples at most, drawn by the seed"
+    )
+
+    def identity(self) -> dict[str, Any]:
+        """What determines the numbers, apart from the model that is given and the corpus, known by their contents."""
+        return self.model_dump(mode="json", exclude=ELSEWHERE)
+
+
 class Altering(Run):
     """What experiments that alter attention are told alike: where, and how a translator's answers are marked."""
 

@@ -16,7 +16,7 @@ from whence.data.examples import Corpus, Example
 from whence.data.tables import DEV
 from whence.experiments import experiment
 from whence.experiments._bench import Bench
-from whence.experiments._config import Looking, Run
+from whence.experiments._config import Looking, Run, Taught
 from whence.models.epochs import EachEpoch
 from whence.models.records import retrainable
 from whence.models.subject import Subject, load, refuse_silent
@@ -28,7 +28,7 @@ from whence.results.store import Store
 
 def perform(
     name: str,
-    config: Run,
+    config: Run | Taught,
     store: Store | None = None,
     *,
     subject: Subject | None = None,
@@ -38,9 +38,16 @@ def perform(
     """The result of an experiment: from the store if it has it, else run and put there."""
     module = experiment(name)
     corpus = corpus or load_corpus(config.data, data_dir=config.data_dir, columns=config.columns)
-    subject = subject or load(
-        config.model, config.task, device=config.device, dtype=config.dtype, trust_remote_code=config.trust_remote_code
-    )
+    alone = not getattr(module, "NEEDS_MODEL", True)
+    if subject is None and config.model is not None:
+        subject = load(
+            config.model, config.task, device=config.device, dtype=config.dtype,
+            trust_remote_code=config.trust_remote_code,
+        )  # fmt: skip
+    if alone or subject is None or config.model is None:
+        from whence.experiments._benches import perform_alone  # which needs what is here
+
+        return perform_alone(name, module, config, store, subject, corpus, quiet)
     asked = getattr(module, "NEEDS_PREDICTIONS", True)
     if asked:
         refuse_silent(subject, name)
@@ -94,7 +101,7 @@ def along(name: str, config: Run, corpus: Corpus, found: dict[int, Result]) -> E
     return each
 
 
-def identified(name: str, config: Run, subject: Subject, corpus: Corpus) -> dict[str, Any]:
+def identified(name: str, config: Run | Taught, subject: Subject, corpus: Corpus) -> dict[str, Any]:
     """What a result is known by: the experiment, the options that change its numbers, the model and the corpus."""
     more = getattr(experiment(name), "known_by", None)  # what it reads of a corpus besides what the checksum is of
     return {"experiment": name, "config": config.identity(), "subject": subject.fingerprint, "corpus": corpus.checksum,
@@ -112,7 +119,7 @@ def split_of(corpus: Corpus, config: Looking) -> str:
     return config.split or usual[0]
 
 
-def choose(corpus: Corpus, config: Run) -> tuple[str, list[int]]:
+def choose(corpus: Corpus, config: Run | Taught) -> tuple[str, list[int]]:
     """The split to look at and the numbers of its examples, at most `limit` of them, drawn by the seed."""
     split = split_of(corpus, config)
     n = len(corpus[split])

@@ -28,10 +28,12 @@ def curves(
     base: Mapping[str, float] | None = None,
     x_label: str = "",
     y_label: str = "",
+    until: float | None = None,
 ) -> Figure:
     """A line of `y` by `x` for each value of `line`, with a band from `low` to `high`, in a panel for each of `panel`.
 
     `base` is the height of a panel's dotted line. All panels have the same scale; one alone needs no name.
+    `until` is a place on the x axis up to which something held, marked by a dotted line.
     """
     refuse_missing(table, [column for column in (x, y, line, panel, low, high) if column])
     names = [str(name) for name in table[line].unique()]
@@ -44,6 +46,8 @@ def curves(
             for number, one in enumerate(names):
                 _line(place, rows[rows[line] == one].sort_values(x), (x, y, low, high), number, visible(one))
             _dress(place, name if len(groups) > 1 else "", (base or {}).get(name), y_label)
+            if until is not None:
+                place.axvline(until, color=QUIET, linewidth=1.0, linestyle=":")
         _alike(axes)
         axes[0].legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0 + 0.14 * (len(groups) > 1)), ncols=2, fontsize=9)
         axes[-1].set_xlabel(visible(x_label or x))

@@ -8,6 +8,7 @@ from whence.models.disan import DisanConfig, DisanForSequenceClassification, Dis
 from whence.models.hierarchical import HierarchicalConfig, HierarchicalForSequenceClassification
 from whence.models.pooled import PooledConfig, PooledForSequenceClassification
 from whence.models.pooled_series import PooledForTimeSeries, PooledSeriesConfig
+from whence.models.reader import ReaderConfig, ReaderForSequenceClassification
 from whence.models.recurrent import RecurrentConfig, RecurrentForConditionalGeneration
 from whence.models.tagger import TransformerForTokenClassification
 from whence.models.transformer import (
@@ -29,6 +30,8 @@ __all__ = [
     "PooledForSequenceClassification",
     "PooledForTimeSeries",
     "PooledSeriesConfig",
+    "ReaderConfig",
+    "ReaderForSequenceClassification",
     "RecurrentConfig",
     "RecurrentForConditionalGeneration",
     "TransformerConfig",

@@ -13,6 +13,7 @@ from whence.models import (
     hierarchical,
     pooled,
     pooled_series,
+    reader,
     recurrent,
     tagger,
     transformer,
@@ -34,6 +35,7 @@ def _named(tokenizer: PreTrainedTokenizerBase, corpus: Corpus) -> dict[str, Any]
 
 def _additive(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
     _refuse_targets(training, corpus, task)
+    read = _read_by_attention(training)
     pairs = any(example.pair is not None for example in corpus["train"])
     wanted = "bypass" if training.bypass else "conditional" if training.model == "conditional" else ""
     if wanted and not pairs:
@@ -42,8 +44,7 @@ def _additive(training: Training, tokenizer: Any, corpus: Corpus, task: str, wid
         raise BadConfig(f"conditional hands on the state of an lstm; the encoder is {training.encoder}")
     return additive.AdditiveForSequenceClassification(
         additive.AdditiveConfig(
-            encoder=training.encoder, attention=training.attention, hidden_size=training.hidden_size,
-            embedding_size=width, pairs=pairs,
+            **read, hidden_size=training.hidden_size, embedding_size=width, pairs=pairs,
             conditional=training.model == "conditional", bypass=training.bypass, **_named(tokenizer, corpus),
         )
     )  # fmt: skip
@@ -96,12 +97,24 @@ def frozen(training: Training) -> bool:
     return reads and training.freeze and training.vectors is not None
 
 
+def _reader(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
+    _refuse_targets(training, corpus, task)
+    if training.encoder not in reader.CELLS:
+        raise BadConfig(f"reader reads with {', '.join(reader.CELLS)}; the encoder is {training.encoder}")
+    if any(example.pair is not None for example in corpus["train"]):
+        raise BadConfig(f"reader reads one text; {corpus.name} has pairs, for which there are additive and conditional")
+    read: dict[str, Any] = {"cell": training.encoder, "attention": training.attention}
+    shape = {"hidden_size": training.hidden_size, "embedding_size": width}
+    return reader.ReaderForSequenceClassification(reader.ReaderConfig(**read, **shape, **_named(tokenizer, corpus)))
+
+
 def _recurrent(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
     _refuse_labels(training, corpus, task)
+    read = _read_by_attention(training)
     return recurrent.RecurrentForConditionalGeneration(
         recurrent.RecurrentConfig(
             embedding_size=width, hidden_size=training.hidden_size, num_layers=training.layers,
-            attention=training.attention, dropout=training.dropout, **_translating(tokenizer, corpus),
+            attention=read["attention"], dropout=training.dropout, **_translating(tokenizer, corpus),
         )
     )  # fmt: skip
 
@@ -142,6 +155,15 @@ def _translating(tokenizer: Any, corpus: Corpus) -> dict[str, Any]:
     return {**_named(tokenizer, corpus), "decoder_start_token_id": tokenizer.bos_token_id}
 
 
+def _read_by_attention(training: Training) -> dict[str, Any]:
+    if training.encoder in ("rnn", "gru") or training.attention == "none":
+        raise BadConfig(
+            f"encoder rnn or gru, and attention none, are for reader; {training.model} came with encoder"
+            f" {training.encoder} and attention {training.attention}"
+        )
+    return {"encoder": training.encoder, "attention": training.attention}
+
+
 def _refuse_targets(training: Training, corpus: Corpus, task: str) -> None:
     if task != "sequence-classification":
         raise BadConfig(
@@ -179,6 +201,7 @@ BUILD: dict[str, Build] = {
     "recurrent": _recurrent,
     "pooled": _pooled,
     "pooled_series": _pooled,
+    "reader": _reader,
     "transformer": _transformer,
     "weighted": _weighted,
 }

@@ -47,7 +47,8 @@ class Subject:
             )
         _refuse_unclassed(model, task, name or "the model")
         self.model, self.tokenizer, self.task, self.name = model.eval(), tokenizer, TASKS[task], name
-        if not any(isinstance(module, AttentionSite) for module in model.modules()):
+        attends = getattr(model, "attends", True)  # one of our own may be made without
+        if attends and not any(isinstance(module, AttentionSite) for module in model.modules()):
             adopt(model)
         self.encoder = (WindowEncoder if self.task.valued else Encoder)(model, tokenizer, self.task)
 

@@ -38,6 +38,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "transformer": {"hidden_size": 256, "layers": 3, "dropout": 0.1, "batch_size": 64, "epochs": 20, "clip": 1.0,
                     "learning_rate": 5e-4, "schedule": "linear", "optimizer": "adamw", "weight_decay": 1e-4},
     "weighted": {"batch_size": 64, "epochs": 20},
+    "reader": {"attention": "none", "embedding_size": 64, "hidden_size": 64, "epochs": 30, "patience": 5, "clip": 1.0},
     "pooled": POOLED,
     "pooled_series": POOLED | {"batch_size": 25},
     FINE_TUNED: {"epochs": 3, "learning_rate": 5e-5, "schedule": "linear", "optimizer": "adamw", "weight_decay": 0.01,
@@ -78,8 +79,12 @@ class Training(BaseModel):
     vectors: Annotated[Path | None, usually("none", "PATH")] = Field(
         None, description="word vectors to begin with, in GloVe's text format"
     )
-    encoder: Literal["lstm", "cnn", "average"] = Field("lstm", description="what reads the words (additive)")
-    attention: Literal["additive", "dot"] = Field("additive", description="how attention scores a word")
+    encoder: Literal["lstm", "cnn", "average", "rnn", "gru"] = Field(
+        "lstm", description="what reads the words (additive: lstm, cnn, average; reader: rnn, lstm, gru)"
+    )
+    attention: Literal["additive", "dot", "none"] = Field(
+        "additive", description="how attention scores a word (none: reader answers from its last state)"
+    )
     bypass: bool = Field(False, description="pairs: let the second text reach the decoder past the attention")
     embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")
     hidden_size: int = Field(128, gt=0, description="width of the encoder (per direction of the lstm)")

@@ -11,6 +11,7 @@ QUESTIONS = {
     5: "Is it exclusive?",
     6: "Is it plausible?",
 }
+NONE = 0  # in the place of a question's number: what was found answers none of the six
 FEWEST = 20  # examples that a verdict needs: of fewer, an interval says too little
 
 
@@ -37,6 +38,7 @@ class Effect:
 @dataclass(frozen=True)
 class Verdict:
     """The answer to one question: *yes*, *no* or *undecided*, with the effect that decided it and the others beside it.
+    An experiment that answers none of the six has a question of its own, and the number `NONE`.
 
     `sentence` can be read by somebody who knows none of the papers; `means` and `does_not_mean` say how far it goes.
     """

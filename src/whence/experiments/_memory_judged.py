@@ -1,0 +1,137 @@
+"""What `memory` concludes from its table: recall by delay, what is forgotten of each item, how that goes with speed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from numpy import ndarray
+
+from whence.measures.bootstrap import Interval, interval, paired_bootstrap
+from whence.measures.ranking import kendall_tau
+from whence.results.verdict import Effect
+
+NAMES = {"rnn": "RNN", "lstm": "LSTM", "gru": "GRU", "lstm_attention": "LSTM + attention", "transformer": "Transformer",
+         "given": "this model"}  # fmt: skip
+LAST = ("rnn", "lstm", "gru")  # which answer from their last state alone
+SMALLEST = 0.1  # of Kendall's tau
+DRAWS = 500  # of the bootstrap of tau, which is slow
+UNKNOWN = Interval(float("nan"), float("nan"), float("nan"))
+
+
+def recalled(rows: pd.DataFrame) -> Interval:
+    """The share of right answers of one model, with an interval over examples and seeds."""
+    if rows.empty:
+        return UNKNOWN
+    return paired_bootstrap(rows.pivot(index="seed", columns="example", values="right").to_numpy())
+
+
+def by_delay(table: pd.DataFrame) -> pd.DataFrame:
+    """Recall after each delay: one row per model and delay."""
+    found = []
+    for (model, delay), rows in table.groupby(["model", "delay"], sort=False):
+        of = recalled(rows)
+        found.append({"model": NAMES[str(model)], "delay": delay, "recall": of.mean, "low": of.low, "high": of.high})
+    return pd.DataFrame(found)
+
+
+def learned(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows with delays that stood in training."""
+    return table[table["delay"] <= table["longest"]]
+
+
+def beyond(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows with longer delays than any in training."""
+    return table[table["delay"] > table["longest"]]
+
+
+def by_item(table: pd.DataFrame) -> pd.DataFrame:
+    """What was forgotten of each item by each model: one row per model, seed and item.
+
+    Forgetting is the share of wrong answers after delays longer than those learned; drift and speed are means over all
+    texts with the item.
+    """
+    keys = ["model", "seed", "item"]
+    moves = table.groupby(keys, sort=False)[["drift", "speed"]].mean()
+    forgotten = 1 - beyond(table).groupby(keys, sort=False)["right"].mean().rename("forgotten")
+    return moves.join(forgotten, how="inner").reset_index()
+
+
+def related(items: pd.DataFrame, moved: str, models: Sequence[str]) -> Interval:
+    """Kendall's τ-b over the items between how fast they move and how much is forgotten of them, mean over the runs of
+    these models, with an interval over items and runs; NaN where no run has an order of both.
+
+    A run is a model trained from a seed; one that forgets all items alike, or none, is left out. Each draw takes items
+    with replacement, the same for all runs, and runs with replacement.
+    """
+    runs = items[items["model"].isin(models)].dropna(subset=[moved, "forgotten"])
+    if runs.empty:
+        return UNKNOWN
+    tables = [runs.pivot(index=["model", "seed"], columns="item", values=column) for column in (moved, "forgotten")]
+    speeds, forgotten = (table.dropna(axis=1).to_numpy() for table in tables)  # [run item]
+    ordered = np.isfinite(taus(speeds, forgotten))
+    if not ordered.any():
+        return UNKNOWN
+    speeds, forgotten = speeds[ordered], forgotten[ordered]
+    rng, draws = np.random.default_rng(0), []
+    for _ in range(DRAWS):
+        which = rng.integers(len(speeds), size=(len(speeds), 1))
+        some = rng.integers(speeds.shape[1], size=(1, speeds.shape[1]))
+        draws.append(taus(speeds[which, some], forgotten[which, some]))
+    means = np.array([np.nanmean(one) for one in draws if np.isfinite(one).any()])
+    return interval(float(taus(speeds, forgotten).mean()), means)
+
+
+def taus(first: Float[ndarray, "run item"], second: Float[ndarray, "run item"]) -> Float[ndarray, " run"]:
+    """Kendall's τ-b of each run."""
+    return np.array([kendall_tau(one, other) for one, other in zip(first, second, strict=True)])
+
+
+def by_model(table: pd.DataFrame) -> pd.DataFrame:
+    """One row per model: its recall after delays that were learned and after longer ones, and both relations."""
+    items, found = by_item(table), []
+    for model, rows in table.groupby("model", sort=False):
+        row: dict[str, Any] = {"model": NAMES[str(model)], "seeds": rows["seed"].nunique()}
+        for name, of in {"learned": recalled(learned(rows)), "beyond": recalled(beyond(rows)),
+                         "τ speed": related(items, "speed", [str(model)]),
+                         "τ drift": related(items, "drift", [str(model)])}.items():  # fmt: skip
+            row |= {name: of.mean, f"{name} low": of.low, f"{name} high": of.high}
+        found.append(row)
+    return pd.DataFrame(found)
+
+
+def effects(table: pd.DataFrame) -> list[Effect]:
+    """How forgetting goes with speed over all models that answer from their last state; then recall beyond training."""
+    items = by_item(table)
+    there = list(table["model"].unique())
+    last = [model for model in there if model in LAST] or there
+    n, seeds = items["item"].nunique(), table["seed"].nunique()
+    found = [
+        Effect(f"Kendall's τ of {moved} and forgetting over the items", of.mean, of.low, of.high, "of τ", SMALLEST, n,
+               seeds)
+        for moved, of in ((moved, related(items, moved, last)) for moved in ("speed", "drift"))
+    ]  # fmt: skip
+    for model in there:
+        of, rows = recalled(beyond(table[table["model"] == model])), beyond(table[table["model"] == model])
+        found.append(Effect(f"recall of {NAMES[model]} after delays longer than learned", 100 * of.mean, 100 * of.low,
+                            100 * of.high, "per cent", 0.0, rows["example"].nunique(), seeds))  # fmt: skip
+    return found
+
+
+def decided(related_: Effect, recalls: Sequence[Effect], chance: float) -> tuple[Any, str]:
+    """Yes if the whole interval of τ is above the smallest effect of interest, no if it is below."""
+    told = ", ".join(
+        f"{one.name.removeprefix('recall of ').partition(' after ')[0]} {one.value:.0f} %" for one in recalls
+    )
+    rest = f" Recall after delays longer than learned: {told} (chance {100 * chance:.0f} %)."
+    if not np.isfinite(related_.value):
+        return "undecided", f"No model forgot some items more than others, so there is no order to compare.{rest}"
+    much = f"Kendall's τ {related_.value:.2f}, {related_.low:.2f} to {related_.high:.2f}"
+    if related_.too_few:
+        return "undecided", related_.too_few.replace("example", "item") + rest
+    if related_.low > related_.smallest:
+        return "yes", f"Items whose state moves faster are forgotten more: {much}.{rest}"
+    if related_.high < related_.smallest:
+        return "no", f"Items whose state moves faster are not forgotten more: {much}.{rest}"
+    return "undecided", f"Items whose state moves faster may or may not be forgotten more: {much}.{rest}"

@@ -1,0 +1,191 @@
+"""How long does a model remember the first word, and is what drifts faster forgotten sooner?
+
+Paper 004 asks for Haviv et al.'s (2019) study of memory on language. A model reads an item, then t words of noise, then
+a cue, and says what the item was: a word (`recall`, `recall:apart`), or which of twenty real sentences (`recall:sst`,
+`recall:multi30k`). It learns from delays of up to ten words and is asked after longer ones too. Five kinds of model are
+trained for it: an RNN, an LSTM and a GRU that answer from their last state, an LSTM with an attention over its states,
+and a Transformer. None reads backwards, and all have the same width.
+
+*Recall* is the share of items that are named rightly, by delay; chance is one in twenty. *Forgetting* of an item is the
+share of wrong answers after delays longer than those learned. *Speed* is how far an item's state moves at one step of
+mean noise, once it has been held for as long as the longest delay learned: √(2q), q = ½‖F(s) − s‖² (Sussillo & Barak
+2013), where Haviv et al. go on downhill to a minimum of q. *Drift* is ‖s_k − s_{k−1}‖ under the noise that was really
+read, mean over as many steps (`models/drifting.py`). The state is all that goes on to the next word, of an LSTM hidden
+and cell. A Transformer carries no state and has neither. The relation is Kendall's τ-b over the items of each trained
+model, mean over models; the interval is a bootstrap over items and models.
+
+It answers none of the six questions of an audit: there is no attention in three of its models. It says what attention
+is for (004, §4): a road past a state that forgets.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import pandas as pd
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from whence.data.embedded.recall import delay_of
+from whence.experiments import _memory_judged
+from whence.experiments._config import Taught
+from whence.experiments._memory_judged import NAMES, beyond, by_delay, by_item, by_model, learned, recalled, related
+from whence.figures.curves import curves
+from whence.figures.points import points
+from whence.measures.bootstrap import Interval
+from whence.results.columns import Column, Columns
+from whence.results.verdict import NONE, Effect, Verdict
+
+if TYPE_CHECKING:
+    from whence.experiments._bench import Bench
+    from whence.experiments._benches import Benches
+
+CAPTION = (
+    "Recall of the item after so many words of noise, with 95 % intervals over texts and seeds. Dotted: chance, and the"
+    " longest delay in training."
+)
+Kind = Literal["rnn", "lstm", "gru", "lstm_attention", "transformer"]
+NEEDS_ANSWERS = True
+NEEDS_MODEL = False  # it trains those that it looks at
+READERS: dict[str, dict[str, Any]] = {
+    "rnn": {"model": "reader", "encoder": "rnn"},
+    "lstm": {"model": "reader", "encoder": "lstm"},
+    "gru": {"model": "reader", "encoder": "gru"},
+    "lstm_attention": {"model": "reader", "encoder": "lstm", "attention": "additive"},
+    "transformer": {"model": "transformer", "layers": 2, "dropout": 0.0, "schedule": "constant"},
+}
+
+
+class Config(Taught):
+    """Train small models to say the first word again after noise, and see how long they remember it."""
+
+    data: str = Field("recall", description="recall, recall:apart, recall:sst or recall:multi30k")
+    kinds: tuple[Kind, ...] = Field(get_args(Kind), min_length=1, description="models that are trained for it")
+    seeds: int = Field(2, gt=0, description="models of each kind, from so many seeds")
+    width: int = Field(64, gt=0, multiple_of=4, description="of states and word vectors")
+    epochs: int = Field(30, ge=0, description="passes over the training texts, at most")
+    learning_rate: float = Field(2e-3, gt=0, description="of the optimizer")
+
+    def training(self, kind: str, seed: int) -> dict[str, Any]:
+        """The options of one model's training."""
+        return {**READERS[kind], "seed": seed, "embedding_size": self.width, "hidden_size": self.width,
+                "epochs": self.epochs, "learning_rate": self.learning_rate, "batch_size": 64,
+                "patience": 8}  # fmt: skip
+
+
+COLUMNS = Columns(
+    what="one row per model, seed and example",
+    model=Column(str, "kind of model: rnn, lstm, gru, lstm_attention, transformer; or given"),
+    seed=Column(int, "seed of the training, -1 for a model that came trained"),
+    example=Column(int, "number of the example in its split"),
+    item=Column(int, "number of what is to be remembered, among the classes, from 0"),
+    words=Column(int, "words of the item"),
+    delay=Column(int, "words of noise between the item and the cue"),
+    longest=Column(int, "the longest delay in training"),
+    chance=Column(float, "share that is right by chance"),
+    right=Column(float, "1 if the item was named rightly, else 0"),
+    drift=Column(float, "how far the state moves at a word of noise, mean over the first `longest` of them"),
+    speed=Column(float, "how far the item's state moves at mean noise, held for `longest` steps"),
+)
+
+
+def run(config: Config, benches: "Benches") -> pd.DataFrame:
+    """The table: every example, as every model remembers it."""
+    longest = max(delay_of(example) for example in benches.corpus["train"])
+    chosen = [benches.corpus[benches.split][number] for number in benches.chosen]
+    numbers = {label: number for number, label in enumerate(benches.corpus.labels)}
+    texts = pd.DataFrame({
+        "example": benches.chosen, "item": [numbers[str(example.label)] for example in chosen],
+        "words": [sum(example.rationale or ()) for example in chosen], "delay": [delay_of(e) for e in chosen],
+        "longest": longest, "chance": 1 / len(numbers),
+    })  # fmt: skip
+    wanted: dict[tuple[str, int], dict[str, Any]] = {
+        (kind, seed): config.training(kind, seed) for kind in config.kinds for seed in range(config.seeds)
+    }
+    tables = [texts.assign(model=kind, seed=seed, **looked_at(bench, texts["words"].tolist(), longest))
+              for (kind, seed), bench in models(benches, wanted)]  # fmt: skip
+    table = pd.concat(tables, ignore_index=True)
+    return COLUMNS.table({name: table[name].to_numpy() for name in COLUMNS.columns})
+
+
+def models(
+    benches: "Benches", wanted: Mapping[tuple[str, int], dict[str, Any]]
+) -> Iterator[tuple[tuple[str, int], "Bench"]]:
+    """Those that are trained, then the one that was given."""
+    yield from benches.trained(wanted)
+    if benches.subject is not None:
+        yield ("given", -1), benches.of(benches.subject)
+
+
+def looked_at(bench: "Bench", words: list[int], longest: int) -> dict[str, Any]:
+    """What one model remembers, and how it moves."""
+    from whence.models.drifting import drifts  # knows torch, which a saved table does without
+
+    drift, speed = drifts(bench.subject, bench.examples, words, longest, bench.batch_size)
+    return {"right": bench.scores(), "drift": drift, "speed": speed}
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Each model's recall after delays that were learned and longer ones, and how forgetting goes with speed."""
+    return by_model(table)
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The numbers that a ledger may ask for: `recall of LSTM after 20 words, %`, `recall of LSTM, learned, %` and
+    `..., beyond, %`, `τ of speed and forgetting, LSTM` (also of drift), `chance, %`.
+    """
+    found = {"chance, %": _percent(Interval(float(table["chance"].iloc[0]), float("nan"), float("nan")))}
+    for row in by_delay(table).to_dict("records"):
+        name = f"recall of {row['model']} after {row['delay']} words, %"
+        found[name] = _percent(Interval(row["recall"], row["low"], row["high"]))
+    items = by_item(table)
+    for model, rows in table.groupby("model", sort=False):
+        name = NAMES[str(model)]
+        found[f"recall of {name}, learned, %"] = _percent(recalled(learned(rows)))
+        found[f"recall of {name}, beyond, %"] = _percent(recalled(beyond(rows)))
+        for moved in ("speed", "drift"):
+            found[f"τ of {moved} and forgetting, {name}"] = related(items, moved, [str(model)])
+    return found
+
+
+def _percent(share: Interval) -> Interval:
+    return Interval(100 * share.mean, 100 * share.low, 100 * share.high)
+
+
+def effects(table: pd.DataFrame) -> list[Effect]:
+    """How forgetting goes with speed, and what is recalled after longer delays than learned."""
+    return _memory_judged.effects(table)
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """Forgetting curves: recall by delay, a line for each kind of model."""
+    return curves(
+        by_delay(table), "delay", "recall", "model", low="low", high="high", base={"": float(table["chance"].iloc[0])},
+        x_label="words of noise", y_label="recall", until=float(table["longest"].iloc[0]),
+    )  # fmt: skip
+
+
+def figures(table: pd.DataFrame) -> dict[str, Figure]:
+    """More figures: what is forgotten of each item by the speed of its state, and by its drift."""
+    names = [NAMES[str(model)] for model in table["model"].unique()]
+    items = by_item(table).replace({"model": NAMES})
+    labels = {"speed": "speed at mean noise, ‖F(s) − s‖", "drift": "drift under noise, mean ‖step‖"}
+    return {
+        moved: points(items, moved, "forgotten", "model", names, x_label=label, y_label="forgotten beyond learned")
+        for moved, label in labels.items()
+        if items[moved].notna().any()
+    }
+
+
+def verdict(table: pd.DataFrame) -> Verdict:
+    """Whether items whose state moves faster are forgotten more, by models that answer from their last state."""
+    found = effects(table)
+    answer, sentence = _memory_judged.decided(found[0], found[2:], float(table["chance"].iloc[0]))
+    return Verdict(
+        NONE, answer, sentence, tuple(found),
+        done=f"Models were trained to say an item again after up to {table['longest'].iloc[0]} words of noise, asked"
+        f" after up to {table['delay'].max()}. Items were ordered by the speed of their states at the end of what was"
+        " learned, and by how often they were forgotten later.",
+        means="Where τ is above zero, how fast a state moves while it is held says beforehand which items get lost.",
+        does_not_mean="That speed is the cause: it was only looked at, not changed. Nor anything about a model with"
+        " other training: what is forgotten depends on the delays that were learned.",
+    )  # fmt: skip

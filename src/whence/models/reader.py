@@ -1,0 +1,106 @@
+"""`reader`: reads a text once, from left to right, and answers from its last state, or by an attention over all states.
+
+    x = embed(tokens) · h_t = cell(x_t, h_{t-1}) · ŷ = W h_T    or, with attention, ŷ = W Σ α h, α = softmax(score(h))
+
+The cell is an Elman network (`rnn`: tanh, Elman 1990), an LSTM (Hochreiter & Schmidhuber 1997) or a GRU (Cho et al.
+2014). In the first form whatever is known of the first word has to be carried through every later one: it has no
+attention, no sites, and nothing to be audited. It is there to be set beside the second form, in which attention is the
+only road from the states to the answer, as in `additive`.
+
+Differs from `additive`: one direction. A reader of two directions meets the first word last, and need not remember it.
+"""
+
+from typing import Any, Literal, no_type_check
+
+import torch
+from huggingface_hub.dataclasses import strict
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig
+from transformers.modeling_outputs import SequenceClassifierOutput
+
+from whence.core.site import AttentionSite
+from whence.models.additive import SCORES
+from whence.models.encoders import Hidden, PlainModel, Tokens, Vectors, Whole, packed, real_tokens, specials, unpacked
+
+CELLS: dict[str, type[nn.RNN] | type[nn.LSTM] | type[nn.GRU]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
+Carried = Float[Tensor, "batch state"]  # all that goes on to the next word
+
+
+@no_type_check  # `strict` checks a config's values, in the tests as elsewhere
+@strict
+class ReaderConfig(PreTrainedConfig):
+    """The first and last token of a text (`bos`, `eos`) are read, but get no attention unless `attend_specials`."""
+
+    model_type = "whence-reader"
+
+    vocab_size: int = 10_000
+    embedding_size: int = 64
+    hidden_size: int = 64
+    cell: Literal["rnn", "lstm", "gru"] = "lstm"
+    attention: Literal["none", "additive", "dot"] = "none"
+    attend_specials: bool = False
+    pad_token_id: int | None = 0
+    bos_token_id: int | None = None
+    eos_token_id: int | None = None
+
+
+class ReaderForSequenceClassification(PlainModel):
+    """A recurrent network of one direction and a linear read-out. Its site, if it attends, is `attention`,
+    [batch 1 1 token].
+    """
+
+    config_class = ReaderConfig
+    config: ReaderConfig
+    base_model_prefix = "reader"
+
+    def __init__(self, config: ReaderConfig) -> None:
+        super().__init__(config)
+        self.attends = config.attention != "none"
+        self.embeddings = nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
+        self.cell = CELLS[config.cell](config.embedding_size, config.hidden_size, batch_first=True)
+        if self.attends:
+            self.score = SCORES[config.attention](config.hidden_size, pairs=False)
+            self.attention = AttentionSite(kind="pool", terminal=True)
+        self.classify = nn.Linear(config.hidden_size, config.num_labels or 2)
+        self.post_init()
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch token"],
+        attention_mask: Int[Tensor, "batch token"] | None = None,
+        inputs_embeds: Float[Tensor, "batch token embedding"] | None = None,
+        labels: Tensor | None = None,
+        **kwargs: Any,
+    ) -> SequenceClassifierOutput:
+        """`attention_mask` is 1 for tokens and 0 for padding, which must stand at the end of a text."""
+        mask = real_tokens(input_ids, attention_mask, self.config)
+        x = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
+        hidden, last = self.read(x, mask)  # [batch token width], [batch width]
+        context = self._attended(hidden, mask, input_ids) if self.attends else last
+        logits = self.classify(context)  # [batch class]
+        loss = None if labels is None else self.loss_function(labels, logits, self.config)
+        return SequenceClassifierOutput(loss=loss, logits=logits)
+
+    def read(self, x: Vectors, mask: Tokens) -> tuple[Hidden, Whole]:
+        """The hidden state after every token, and after the last one of each text."""
+        states, last = self.cell(packed(x, mask))
+        return unpacked(states, x), (last[0] if isinstance(last, tuple) else last)[-1]
+
+    def _attended(self, hidden: Hidden, mask: Tokens, input_ids: Tensor) -> Float[Tensor, "copies width"]:
+        attendable = mask if self.config.attend_specials else mask & ~specials(input_ids, self.config)
+        values = hidden[:, None]  # [batch 1 token width]
+        scores = self.score(hidden)[:, None, None, :]  # [batch 1 1 token]
+        weights = self.attention(scores, attendable[:, None, None, :], values)
+        return (weights @ values).flatten(0, 2)  # [batch width]: a query is a text
+
+    def step(self, x: Float[Tensor, "batch embedding"], state: Carried | None = None) -> Carried:
+        """All that is carried on after one more word: the hidden state, and of an LSTM hidden and cell side by side."""
+        before = None if state is None else [part[None].contiguous() for part in state.split(self.cell.hidden_size, 1)]
+        given: Any = None if before is None else tuple(before) if len(before) > 1 else before[0]
+        _, after = self.cell(x[:, None], given)
+        return torch.cat(after if isinstance(after, tuple) else (after,), -1)[0]
+
+
+AutoConfig.register(ReaderConfig.model_type, ReaderConfig)
+AutoModelForSequenceClassification.register(ReaderConfig, ReaderForSequenceClassification)
