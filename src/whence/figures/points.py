@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from whence.core.errors import BadData
 from whence.figures.curves import COLOURS, MARKERS
@@ -37,6 +38,8 @@ def points(
         least, largest = known[x].min(), known[x].max()
         if least > 0 and largest / least > WIDE:
             axes.set_xscale("log")
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))  # not as mathematics
+            axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set(xlabel=visible(x_label or x), ylabel=visible(y_label or y))
         axes.margins(0.06)
         if len(known):

@@ -103,9 +103,9 @@ def _reader(training: Training, tokenizer: Any, corpus: Corpus, task: str, width
         raise BadConfig(f"reader reads with {', '.join(reader.CELLS)}; the encoder is {training.encoder}")
     if any(example.pair is not None for example in corpus["train"]):
         raise BadConfig(f"reader reads one text; {corpus.name} has pairs, for which there are additive and conditional")
-    read: dict[str, Any] = {"cell": training.encoder, "attention": training.attention}
-    shape = {"hidden_size": training.hidden_size, "embedding_size": width}
-    return reader.ReaderForSequenceClassification(reader.ReaderConfig(**read, **shape, **_named(tokenizer, corpus)))
+    shape: dict[str, Any] = {"cell": training.encoder, "attention": training.attention, "embedding_size": width,
+                             "hidden_size": training.hidden_size}  # fmt: skip
+    return reader.ReaderForSequenceClassification(reader.ReaderConfig(**shape, **_named(tokenizer, corpus)))
 
 
 def _recurrent(training: Training, tokenizer: Any, corpus: Corpus, task: str, width: int) -> PreTrainedModel:
