@@ -141,8 +141,10 @@ def _tabled(rows: pd.DataFrame, digits: int) -> str:
 
 def _may_be_shown(result: Result, module: Any) -> pd.DataFrame:
     """The table; without the sentences of a corpus that was not made here, which may not be passed on with the page."""
-    corpus = CORPORA.get(str(result.manifest["corpus"]["name"]).partition(":")[0])
-    if hasattr(module, "without_texts") and (corpus is None or corpus.kind != "embedded"):
+    name, _, variant = str(result.manifest["corpus"]["name"]).partition(":")
+    corpus = CORPORA.get(name)
+    made = corpus is not None and corpus.kind == "embedded" and "of" not in corpus.variants.get(variant, {})
+    if hasattr(module, "without_texts") and not made:
         table: pd.DataFrame = module.without_texts(result.table)
         return table
     return result.table
