@@ -108,7 +108,12 @@ def slow(bench, what):
             found.setdefault(key, {}).setdefault(number, []).append(base - value)
 
         def zero(places, units):
+            calls = []
+
             def change(module, args, output):
+                calls.append(module)
+                if len(calls) > 1:  # GPT-2 looks segments up in the table of its words, too
+                    return output
                 states = (output if isinstance(output, torch.Tensor) else output[0]).clone()
                 states[:, places, units] = 0.0
                 return states if isinstance(output, torch.Tensor) else (states, *output[1:])
@@ -209,7 +214,7 @@ def test_words_that_decide_come_first(reviews):
     assert len(set(top) & deciding) >= 4
     verdict = erasure.verdict(table)
     assert (verdict.question, verdict.answer) == (3, "undecided")
-    assert "right answers rest most on" in verdict.sentence
+    assert "that is in several texts" in verdict.sentence
     texts = erasure.without_texts(table)
     assert list(texts.dtypes) == list(table.dtypes)
     assert not set(texts["word"]) & deciding

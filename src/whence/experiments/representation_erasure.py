@@ -174,4 +174,5 @@ def decided(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
         if what == "heads":
             return "yes", f"Single heads matter. {said}"
         return "undecided", f"{said} Whether attention goes there is for `correlation` and `erasure` to say."
-    return "undecided", f"Of {n} {what}, no single one is surely needed: without {which} {much}."
+    common = " that is in several texts" * (what == "words")
+    return "undecided", f"Of {n} {what}, no single one{common} is surely needed: without {which} {much}."
