@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from whence.core.errors import BadConfig, BadData
-from whence.data import catalogue
+from whence.data import catalogue, senteval
 from whence.data.catalogue import CORPORA, counts, get, load, preview
 from whence.data.tables import Columns
 
@@ -203,6 +203,7 @@ def test_all_files_of_a_corpus_can_be_fetched_and_nearly_all_can_be_checked():
         assert all(not sha or re.fullmatch("[0-9a-f]{64}", sha) for sha in known), entry.name
         unchecked |= {name for name, sha in entry.files.items() if not sha and not fetched.get(name)}
     unpublished = {"review.json", "sentiment.train.0", "sentiment.train.1", "features", "ratings"}
+    unpublished |= {f"{task}.txt" for task in senteval.TASKS}
     assert unchecked == unpublished, "nobody has published theirs"
 
 

@@ -1,6 +1,6 @@
 """What each layer of a model makes of a text, as one vector: of any Hugging Face encoder or decoder, and of ours."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -91,7 +91,7 @@ def _inside(root: nn.Module, name: str) -> bool:
 
 
 @contextmanager
-def _noted(layers: list[nn.Module]) -> Iterator[tuple[list[Tensor], list[Tensor]]]:
+def _noted(layers: Sequence[nn.Module]) -> Iterator[tuple[list[Tensor], list[Tensor]]]:
     """While open, what enters each of these modules and what leaves it, in the order of the pass."""
     entered: list[Tensor] = []
     left: list[Tensor] = []
