@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
-from scipy.sparse import csr_array  # type: ignore[import-untyped]
+from scipy.sparse import csr_array
 
 from whence.measures.bootstrap import Interval
 from whence.measures.regression import Coefficient, curvature, quadratic, two_lines

@@ -135,8 +135,10 @@ class Subject:
 
         def cut(module: Any, args: Any, output: Tensor) -> Tensor:
             made = output.transpose(0, 1) if tokens_first else output
-            stands_in = given is not None and not leaves
-            leaves.append(given.reshape(made.shape).to(made) if stands_in else made.detach().requires_grad_())
+            if given is None or leaves:
+                leaves.append(made.detach().requires_grad_())
+            else:
+                leaves.append(given.reshape(made.shape).to(made))
             return leaves[-1].transpose(0, 1) if tokens_first else leaves[-1]
 
         table = self.model.get_input_embeddings()
