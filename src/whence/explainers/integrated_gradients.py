@@ -50,14 +50,10 @@ def explain(
     slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
     with slow, attending(subject.model, watch=None):
         whole, begin = _vectors(subject, batch, baseline)
-        answer = _answering(subject, batch, target, whole)
-        scores, delta, is_small, taken = _converged(
-            answer, whole.flatten(1), begin.flatten(1), steps, most_steps, small
-        )
-    scores = scores.reshape(whole.shape).sum(-1)  # [batch token]
+        scores, delta, is_small, taken = _converged(subject, batch, target, (whole, begin), (steps, most_steps), small)
     how = f"of the {target.measure}; from {baseline}, {taken} steps, convergence delta at most {delta:.2g}"
     how += "" if is_small else " (NOT small: take more steps, or another baseline)"
-    return attribution(scores, batch, "integrated_gradients", how, signed=True)
+    return attribution(scores.sum(-1), batch, "integrated_gradients", how, signed=True)
 
 
 def _vectors(subject: Subject, batch: Batch, baseline: str) -> tuple[Tensor, Tensor]:
@@ -78,31 +74,44 @@ def _vectors(subject: Subject, batch: Batch, baseline: str) -> tuple[Tensor, Ten
     return whole.reshape(shape), begin.reshape(shape)
 
 
-def _answering(subject: Subject, batch: Batch, target: Target, whole: Tensor) -> Callable[[Tensor], Tensor]:
+def _answering(subject: Subject, batch: Batch, target: Target, shape: tuple[int, ...]) -> Callable[[Tensor], Tensor]:
     """What is explained, as a function of the word vectors of any number of copies of the batch."""
 
     def answer(vectors: Float[Tensor, "copies flat"]) -> Float[Tensor, " copies"]:
         copies = len(vectors) // len(batch)
         texts = batch.repeated(copies)
         aimed = replace(target, classes=target.classes.repeat(copies), positions=target.positions.repeat(copies))
-        with subject.embedded(vectors.reshape(-1, *whole.shape[1:])):
+        with subject.embedded(vectors.reshape(-1, *shape)):
             return aimed.of(subject.logits(texts))
 
     return answer
 
 
 def _converged(
-    answer: Callable[[Tensor], Tensor], whole: Tensor, begin: Tensor, steps: int, most: int, small: float
-) -> tuple[Tensor, float, bool, int]:
-    """The integral with so many steps that its delta is small, the delta, whether it became so, and the steps."""
+    subject: Subject,
+    batch: Batch,
+    target: Target,
+    way: tuple[Tensor, Tensor],
+    steps_from_to: tuple[int, int],
+    small: float,
+) -> tuple[Float[Tensor, "batch token width"], float, bool, int]:
+    """The integral of every text with so many steps that its delta is small, the largest delta, whether all became so,
+    and the most steps that were taken. Texts that have come so far are left alone while others take more.
+    """
+    whole, begin = (end.flatten(1) for end in way)
+    answer = _answering(subject, batch, target, way[0].shape[1:])
     with torch.no_grad():
         change = (answer(whole) - answer(begin)).abs()  # [batch]
-    allowed = small * change.clamp_min(LEAST_CHANGE)
+    allowed, left, (steps, most) = small * change.clamp_min(LEAST_CHANGE), torch.arange(len(batch)), steps_from_to
+    scores, deltas = torch.zeros_like(whole), torch.zeros_like(change)
     while True:
-        scores, delta = IntegratedGradients(answer).attribute(
-            whole, begin, n_steps=steps, internal_batch_size=max(TOGETHER, len(whole)), return_convergence_delta=True
-        )
-        is_small = bool((delta.abs() <= allowed).all())
-        if is_small or steps * 2 > most:
-            return scores.detach(), float(delta.abs().max()), is_small, steps
+        aimed = replace(target, classes=target.classes[left], positions=target.positions[left])
+        some, delta = IntegratedGradients(
+            _answering(subject, batch.only(left), aimed, way[0].shape[1:])
+        ).attribute(whole[left], begin[left], n_steps=steps, internal_batch_size=max(TOGETHER, len(left)),
+                    return_convergence_delta=True)  # fmt: skip
+        scores[left], deltas[left] = some.detach().to(scores), delta.abs().to(deltas)
+        left = left[(deltas > allowed)[left].cpu()]
+        if not len(left) or steps * 2 > most:
+            return scores.reshape(way[0].shape), float(deltas.max()), not len(left), steps
         steps *= 2

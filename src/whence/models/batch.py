@@ -63,6 +63,16 @@ class Batch:
         """The same batch with some of the model's arguments changed."""
         return replace(self, inputs={**self.inputs, **changed})
 
+    def only(self, rows: Int[Tensor, " row"]) -> "Batch":
+        """Some of the texts, padded as they are."""
+        of_texts = ("examples", "special", "word", "segment", "answers", "gold", "truncated")
+        window = None if self.window is None else self.window[rows]
+        return Batch(
+            inputs={name: tensor[rows.to(tensor.device)] for name, tensor in self.inputs.items()}, window=window,
+            tokens=tuple(self.tokens[row] for row in rows.tolist()),
+            **{name: getattr(self, name)[rows] for name in of_texts},
+        )  # fmt: skip
+
     def repeated(self, times: int) -> "Batch":
         """The batch `times` times over, one copy after another."""
         tensors = {name: tensor.repeat(times, *[1] * (tensor.dim() - 1)) for name, tensor in self.inputs.items()}
