@@ -111,7 +111,7 @@ def slow(bench, what):
             calls = []
 
             def change(module, args, output):
-                calls.append(module)
+                calls.append(1)
                 if len(calls) > 1:  # GPT-2 looks segments up in the table of its words, too
                     return output
                 states = (output if isinstance(output, torch.Tensor) else output[0]).clone()
