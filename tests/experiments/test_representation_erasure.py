@@ -110,8 +110,8 @@ def slow(bench, what):
         def zero(places, units):
             calls = []
 
-            def change(module, args, output, calls=calls):
-                calls.append(output)
+            def change(module, args, output):
+                calls.append(1)
                 if len(calls) > 1:  # GPT-2 looks segments up in the table of its words, too
                     return output
                 states = (output if isinstance(output, torch.Tensor) else output[0]).clone()
