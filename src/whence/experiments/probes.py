@@ -60,8 +60,8 @@ class Config(Run):
         ("logistic", "mlp"), min_length=1, description="kinds of probes; the first one decides"
     )
     read: Literal["mean", "first"] = Field("mean", description="a sentence's vector: mean over tokens, or the first's")
-    train: int = Field(1000, gt=0, description="sentences of each task that a probe is trained on, at most")
-    test: int = Field(500, gt=0, description="sentences of each task that it is asked, at most")
+    train: int = Field(2000, gt=0, description="sentences of each task that a probe is trained on, at most")
+    test: int = Field(1000, gt=0, description="sentences of each task that it is asked, at most")
     strength: float = Field(0.01, gt=0, description="C of the logistic regression: the smaller, the simpler")
     units: int = Field(50, gt=0, description="units of the MLP's hidden layer")
     epochs: int = Field(20, gt=0, description="epochs of the MLP's training")
