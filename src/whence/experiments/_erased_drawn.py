@@ -1,5 +1,6 @@
 """The figures of `representation_erasure`: parts ranked, and all of them by layer or by right answer."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -63,7 +64,7 @@ def squares(table: pd.DataFrame) -> Figure:
     cells = (table if rows == "label" else whole).pivot(index=rows, columns="part", values=measure).loc[columns]
     cells = cells.rename(index=places)
     if what == "heads" and len(cells.columns) <= COLUMNS:
-        small = bool((cells.abs().max(axis=None)) < SMALL)
+        small = bool(np.nanmax(np.abs(cells.to_numpy(float))) < SMALL)
         shown = (1000 * cells if small else cells).rename(columns=str)
         return heatmap(shown, (), None, "head", UNITS[measure] + ", thousandths" * small)
     return strips(cells, {"heads": "head", "units": "hidden unit", "dimensions": "dimension"}[what], UNITS[measure])
