@@ -64,7 +64,7 @@ def squares(table: pd.DataFrame) -> Figure:
     cells = (table if rows == "label" else whole).pivot(index=rows, columns="part", values=measure).loc[columns]
     cells = cells.rename(index=places)
     if what == "heads" and len(cells.columns) <= COLUMNS:
-        small = bool(np.abs(cells.to_numpy(float)).max() < SMALL)
+        small = bool(np.nanmax(np.abs(cells.to_numpy(float))) < SMALL)
         shown = (1000 * cells if small else cells).rename(columns=str)
         return heatmap(shown, (), None, "head", UNITS[measure] + ", thousandths" * small)
     return strips(cells, {"heads": "head", "units": "hidden unit", "dimensions": "dimension"}[what], UNITS[measure])
