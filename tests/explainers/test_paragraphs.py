@@ -81,7 +81,7 @@ def test_many_paragraphs_in_several_batches_and_a_short_limit():
 
 def test_what_cannot_be_cut():
     subject = reader("bert")
-    with pytest.raises(BadConfig, match="one text is cut into paragraphs; came a second one too"):
+    with pytest.raises(BadConfig, match="one text is cut into paragraphs; leave the second text out"):
         explain_text(subject, TEXT, "a film", paragraphs=True)
     with pytest.raises(BadData, match="the text is empty"):
         read_document(subject, " \n\n ")
