@@ -122,6 +122,11 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     return numbers(table)
 
 
+def aside(table: pd.DataFrame) -> str:
+    """Whether there is a "safe point", in a sentence (paper 002, §5); nothing of fewer than four adversaries."""
+    return basins(table)
+
+
 def figure(table: pd.DataFrame) -> Figure:
     """Answers by attention, a dot for each model: TVD by JSD (Wiegreffe & Pinter Fig. 5), NLL by KL (002 Fig. 1)."""
     return rivals(outcomes(table), by_strength(table), {"JSD": "TVD", "KL": "NLL"}, LABELS)

@@ -101,7 +101,8 @@ def _figure(figure: Picture, lines: pd.DataFrame, found: Found, folder: Path, st
     """What a figure shows, its numbers, and the picture of each case."""
     cases = [(case, result) for what, case, result in found if what is figure]
     places = dict.fromkeys([figure.name, *(number.where for number in figure.number if number.where)])
-    numbers = _rows(lines, *places)
+    mine = lines["quantity"].isin([number.quantity for number in figure.number])  # two figures may stand in one place
+    numbers = _rows(lines[mine], *places)
     if not cases and not numbers:
         return ""
     models: dict[str, list[tuple[Case, Result]]] = {}
@@ -127,8 +128,14 @@ def _picture(figure: Picture, models: Sequence[tuple[Case, Result]], folder: Pat
     table = f"\n\n{_tabled(module.summary(result.table), figure.digits)}" if figure.tabled else ""
     return (
         f"**{case.name}**: {corpus['n']:,} examples of {corpus['name']}, {result.manifest['seconds']:.0f} seconds."
-        f"{of} {module.verdict(result.table).sentence}{table}\n\n{link}"
+        f"{of} {module.verdict(result.table).sentence}{_aside(module, result.table)}{table}\n\n{link}"
     )
+
+
+def _aside(module: Any, table: pd.DataFrame) -> str:
+    """What an experiment has to say beside its verdict, if it has."""
+    said = module.aside(table) if hasattr(module, "aside") else ""
+    return f" {said}" if said else ""
 
 
 def _tabled(rows: pd.DataFrame, digits: int) -> str:
