@@ -157,7 +157,7 @@ def test_models(case, capsys, tmp_path, out):
         (("run", "permutation", "--model", "m"), ("--data",)),
         (
             ("run", "permutaton"),
-            ("no experiment 'permutaton' (did you mean permutation?)", "ablation, adversary, correlation, erasure"),
+            ("no experiment 'permutaton' (did you mean permutation?)", "ablation, adversary, alignment, correlation"),
         ),
         (("train", "additve"), ("additve", "additive")),
         (("train", "additive", "--data", "nope"), ("there is no corpus 'nope'",)),

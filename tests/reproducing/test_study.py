@@ -41,7 +41,7 @@ def test_every_training_and_every_experiment_of_a_study_is_one_that_there_is(stu
             experiment("ablation").Config(model="m", data="d", **run.ablation)
     for figure in study.figure:
         for options in (figure.quick, figure.full):
-            experiment(figure.experiment).Config(model="m", data="d", **options)
+            experiment(figure.experiment).Config(**{"model": "m", "data": "d", **options})
 
 
 def test_a_case_that_cannot_be_run_says_what_it_needs(study):

@@ -33,7 +33,8 @@ def explain(subject: Subject, batch: Batch, target: Target) -> Attribution:
     whole, width = target.of(logits), batch.special.shape[1]  # [batch]
     scores = torch.zeros(batch.special.shape, device=whole.device)
     pairs = _comparable(subject.task.name, batch, target).nonzero()  # [pair 2]: which text, which place
-    for some in pairs.split(max(1, min(TOKENS // width, ANSWERS // logits[0].numel()))):
+    at_once = max(1, min(TOKENS // width, ANSWERS // logits[0].numel()))
+    for some in pairs.split(at_once) if len(pairs) else ():
         rows, places = some.unbind(1)
         positions = target.positions[rows] - _moved(subject.task.name, target.positions[rows], places)
         answers = replace(target, classes=target.classes[rows], positions=positions)
