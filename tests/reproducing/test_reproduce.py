@@ -134,6 +134,19 @@ def test_attention_that_guides_a_model_of_single_words(tmp_path, capsys):
     assert {case.mode for case in study.case} >= {"paper", "author-code", "corrected"}
 
 
+def test_explainers_where_the_answer_is_known_stand_in_a_table(tmp_path, capsys):
+    page, only = tmp_path / "page.md", "Known answers, stories"
+    said = whence(capsys, "reproduce", "global", "--only", only, "--out", tmp_path, "--ledger", page, "--quiet")
+    assert said.code == 0
+    text = page.read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    found = {row[0]: [float(cell) for cell in row[1:]] for row in rows[2:]}
+    assert rows[0][:2] == ["method", "precision at their number"]
+    assert min(found["raw_attention"]) > 0.9, "attention is the only road to the one word that decides"
+    assert found["random"][0] < 0.5
+    assert (tmp_path / "page/global-known-answers-stories-stories-additive.svg").exists()
+
+
 def test_a_mode_that_is_not_there_gets_a_sentence(capsys):
     said = whence(capsys, "reproduce", "lat", "--mode", "wrong")
     assert said.code == 2
