@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from whence.experiments._config import Scoring
-from whence.figures.intervals import intervals
+from whence.figures.ranking import ranking
 from whence.measures.bootstrap import Interval, paired_bootstrap
 from whence.results.columns import Column, Columns
 from whence.results.verdict import Effect, Verdict
@@ -27,7 +27,7 @@ from whence.results.verdict import Effect, Verdict
 if TYPE_CHECKING:
     from whence.experiments._bench import Bench
 
-CAPTION = "Average precision with which each explainer finds the marked words; 1: they all come first."
+CAPTION = "Average precision with which each explainer finds the marked words, the best first; 1: they all come first."
 NEEDS_ANSWERS, NEEDS_CLASSES = False, False
 SMALLEST = 0.05  # of average precision
 
@@ -105,9 +105,9 @@ def _effect(name: str, found: Interval, n: int, seeds: int) -> Effect:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """The precision of each explainer with its interval."""
-    each = [_effect(str(m), found_by(table, str(m)), 0, 0) for m in table["method"].unique()]
-    return intervals(each, x_label="average precision")
+    """The average precision of each explainer with its interval, the best first; random scores stand among them."""
+    best = "average precision"
+    return ranking(summary(table), "method", best, f"{best}: low", f"{best}: high")
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
