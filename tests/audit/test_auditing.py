@@ -242,7 +242,8 @@ def test_models_that_are_trained_are_set_beside_each_other():
 
 def marked(found: float, random: float, method: str = "raw_attention") -> Result:
     """A table of average precisions."""
-    rows = [{"example": n, "seed": -1, "method": name, "precision": value + 0.01 * (n % 3), "marked": 0.2}
+    rows = [{"example": n, "seed": -1, "method": name, "precision": value + 0.01 * (n % 3),
+             "at_marked": value, "marked": 0.2}
             for name, value in ((method, found), ("random", random)) for n in range(40)]  # fmt: skip
     return Result("rationales", rationales.COLUMNS.table(rows), {})
 
