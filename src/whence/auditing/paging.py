@@ -99,9 +99,9 @@ def notes(folder: Path) -> dict[str, list[str]]:
 
 
 def answers(folder: Path) -> dict[str, dict[int, Verdict]]:
-    """The verdicts of a finished audit, by part and question."""
+    """The verdicts of a finished audit, by part and question, in the order of the questions."""
     store = Store(folder)
     return {
-        saved["name"]: verdicts([store.load(folder / place) for place in saved["results"]])
+        saved["name"]: dict(sorted(verdicts([store.load(folder / place) for place in saved["results"]]).items()))
         for saved in read_record(folder)["parts"]
     }
