@@ -10,68 +10,70 @@ from tyro.conf import Positional, arg
 
 from whence.commands._shared import HERE, Output, parsed, quieten
 from whence.core.errors import BadConfig
+from whence.explainers import USUAL, names
 from whence.options import usually
 
 Task = Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm", "series"]
 
 
+@dataclass(frozen=True)
+class Options:
+    """What a user may say."""
+
+    model: Annotated[Positional[str], arg(metavar="MODEL")]
+    """folder of a saved model, or a hub name"""
+    text: Annotated[Positional[str], arg(metavar="TEXT")]
+    """the text to explain"""
+    pair: Annotated[str | None, usually("none", "TEXT")] = None
+    """the second text, for models that read two"""
+    target: Annotated[str | None, usually("none", "TEXT")] = None
+    """for models that make a text of a text: the text they are asked about"""
+    method: Annotated[tuple[str, ...], arg(help=f"methods, of: {', '.join(names())}")] = USUAL
+    options: Annotated[tuple[str, ...], usually("none", "[METHOD.OPTION=VALUE ...]")] = ()
+    """their options, as in rollout.residual=false raw_attention.without_sinks=true"""
+    paragraphs: bool = False
+    """read a text of any length: each paragraph by itself, its words times its part in the answer"""
+    summary: bool = True
+    """say which heads and layers carry the answer: those worth looking at (Michel et al. 2019)"""
+    layer: Annotated[Literal["last", "mean"] | int | None, usually("by method", "last|mean|INT")] = None
+    """methods that have layers: a layer's number, the last, or the mean of all (others: --options)"""
+    heads: Annotated[Literal["mean", "max", "min"] | int | None, usually("mean", "mean|max|min|INT")] = None
+    """raw_attention, rollout, flow: the mean, largest or least of all heads; raw_attention: a head's number"""
+    row: Annotated[
+        Literal["auto", "first", "last", "mean", "answer"] | int | None,
+        usually("auto", "auto|first|last|mean|answer|INT"),
+    ] = None
+    """methods that look from somewhere: from which token (auto: where the answer is read)"""
+    normalize: Annotated[
+        Literal["softmax_sum", "softmax_mean", "l1", "none"] | None,
+        usually("softmax_sum", "softmax_sum|softmax_mean|l1|none"),
+    ] = None
+    """lat, lat_mixed, gradient_squared: how raw scores become a text's scores"""
+    of: Annotated[Literal["predicted", "paper", "code"] | None, usually("predicted", "predicted|paper|code")] = None
+    """gradient_squared: which output's gradient (predicted: what is explained; paper: its logit; code: all)"""
+    measure: Literal["probability", "logit", "margin"] = "probability"
+    """what is explained, of the class that the model predicts"""
+    form: Literal["text", "html", "svg", "pdf", "latex", "json"] = "text"
+    """how to show it"""
+    shading: Literal["strongest", "range"] = "strongest"
+    """shades from zero to the strongest score, or over the range from the least score to the largest"""
+    out: Annotated[Path | None, usually("standard output", "PATH")] = None
+    """file to write"""
+    flow: Annotated[Path | None, usually("none", "FILE")] = None
+    """also draw how attention flows through layers and heads: a file ending in .html (to be asked), .svg or .pdf"""
+    task: Annotated[Task | None, usually("what it was saved for", "|".join(get_args(Task)))] = None
+    """what the model does"""
+    device: str = "cpu"
+    """where to run: cpu, cuda, cuda:1, mps"""
+    dtype: Literal["float32", "float16", "bfloat16", "float64"] = "float32"
+    """precision of the model"""
+    trust_remote_code: bool = False
+    """run Python code that comes with the model"""
+    output: Annotated[Output, HERE] = field(default_factory=Output)
+
+
 def command(arguments: list[str]) -> int:
     """`whence explain MODEL TEXT`."""
-    from whence.explainers import USUAL, names
-
-    @dataclass(frozen=True)
-    class Options:
-        model: Annotated[Positional[str], arg(metavar="MODEL")]
-        """folder of a saved model, or a hub name"""
-        text: Annotated[Positional[str], arg(metavar="TEXT")]
-        """the text to explain"""
-        pair: Annotated[str | None, usually("none", "TEXT")] = None
-        """the second text, for models that read two"""
-        target: Annotated[str | None, usually("none", "TEXT")] = None
-        """for models that make a text of a text: the text they are asked about"""
-        method: Annotated[tuple[str, ...], arg(help=f"methods, of: {', '.join(names())}")] = USUAL
-        options: Annotated[tuple[str, ...], usually("none", "[METHOD.OPTION=VALUE ...]")] = ()
-        """their options, as in rollout.residual=false raw_attention.without_sinks=true"""
-        paragraphs: bool = False
-        """read a text of any length: each paragraph by itself, its words times its part in the answer"""
-        summary: bool = True
-        """say which heads and layers carry the answer: those worth looking at (Michel et al. 2019)"""
-        layer: Annotated[Literal["last", "mean"] | int | None, usually("by method", "last|mean|INT")] = None
-        """methods that have layers: a layer's number, the last, or the mean of all (others: --options)"""
-        heads: Annotated[Literal["mean", "max", "min"] | int | None, usually("mean", "mean|max|min|INT")] = None
-        """raw_attention, rollout, flow: the mean, largest or least of all heads; raw_attention: a head's number"""
-        row: Annotated[
-            Literal["auto", "first", "last", "mean", "answer"] | int | None,
-            usually("auto", "auto|first|last|mean|answer|INT"),
-        ] = None
-        """methods that look from somewhere: from which token (auto: where the answer is read)"""
-        normalize: Annotated[
-            Literal["softmax_sum", "softmax_mean", "l1", "none"] | None,
-            usually("softmax_sum", "softmax_sum|softmax_mean|l1|none"),
-        ] = None
-        """lat, lat_mixed, gradient_squared: how raw scores become a text's scores"""
-        of: Annotated[Literal["predicted", "paper", "code"] | None, usually("predicted", "predicted|paper|code")] = None
-        """gradient_squared: which output's gradient (predicted: what is explained; paper: its logit; code: all)"""
-        measure: Literal["probability", "logit", "margin"] = "probability"
-        """what is explained, of the class that the model predicts"""
-        form: Literal["text", "html", "svg", "pdf", "latex", "json"] = "text"
-        """how to show it"""
-        shading: Literal["strongest", "range"] = "strongest"
-        """shades from zero to the strongest score, or over the range from the least score to the largest"""
-        out: Annotated[Path | None, usually("standard output", "PATH")] = None
-        """file to write"""
-        flow: Annotated[Path | None, usually("none", "FILE")] = None
-        """also draw how attention flows through layers and heads: a file ending in .html (to be asked), .svg or .pdf"""
-        task: Annotated[Task | None, usually("what it was saved for", "|".join(get_args(Task)))] = None
-        """what the model does"""
-        device: str = "cpu"
-        """where to run: cpu, cuda, cuda:1, mps"""
-        dtype: Literal["float32", "float16", "bfloat16", "float64"] = "float32"
-        """precision of the model"""
-        trust_remote_code: bool = False
-        """run Python code that comes with the model"""
-        output: Annotated[Output, HERE] = field(default_factory=Output)
-
     options = parsed(Options, "explain", arguments, "Score the tokens of a text by several methods, side by side.")
     from whence.figures.flow import refuse_ending
     from whence.results.saving import saving
