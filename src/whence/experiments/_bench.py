@@ -2,31 +2,27 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from numpy import ndarray
 from torch import Generator, Tensor
 from tqdm.auto import tqdm
 
 from whence.core.attending import attending
-from whence.core.errors import BadConfig
 from whence.core.overrides import Override
 from whence.core.relabelling import relabelled
 from whence.core.replay import Replay
-from whence.core.seeds import stream
-from whence.data.examples import Corpus, Example
 from whence.data.probing import Item
 from whence.experiments._adversaries import Adversaries, adversaries
 from whence.experiments._aligning import Crossings, crossings
 from whence.experiments._alterable import Alterable, at_once, site_called
 from whence.experiments._beside import Beside, beside
 from whence.experiments._config import Altering
-from whence.experiments._erasing import Erase, Erasing, attended_words
+from whence.experiments._erasing import Erase, Erasing
 from whence.experiments._following import Followed, followed, sentence_weights
 from whence.experiments._forest import Forest, Measuring
 from whence.experiments._marking import Alteration, chunked, translated
@@ -34,69 +30,22 @@ from whence.experiments._marks import Marks
 from whence.experiments._places import Place
 from whence.experiments._probing_vectors import Vectors, vectors
 from whence.experiments._representations import Erased, What, erasures
+from whence.experiments._retraining import Retraining
 from whence.experiments._rivals import guided, opponents
-from whence.experiments._scoring import Occurrences, before_training, explained, occurrences, traced_heads
+from whence.experiments._scoring import Occurrences, explained, occurrences, traced_heads
 from whence.explainers._finding import Found, found
 from whence.explainers._options import written_options
 from whence.models.batch import Batch
-from whence.models.epochs import kept_epochs
 from whence.models.hidden import Read
 from whence.models.marking import agreement, scores, tells_chunks
 from whence.models.stepwise import encoded_once, step_probabilities
-from whence.models.subject import Subject, load, probabilities
-from whence.models.targets import Measure, Target, predicted
-from whence.models.training import Training
-from whence.models.workshop import altered_as, train, train_all
+from whence.models.subject import probabilities
+from whence.models.workshop import altered_as
 
 
 @dataclass(frozen=True, eq=False)
-class Bench:
-    """`chosen` are the numbers of the examples in their split. `training` says how the subject was trained, if known;
-    `workshop` is the folder where models that are trained again are kept. If nothing is to be `answered`, the texts are
-    only read, whatever the model was made for.
-    """
-
-    subject: Subject
-    examples: Sequence[Example]
-    chosen: Sequence[int]
-    seed: int = 0
-    batch_size: int = 32
-    quiet: bool = False
-    training: Training | None = None
-    corpus: Corpus | None = None
-    workshop: Path | None = None
-    name: str = ""
-    encoded: list[Batch] = field(default_factory=list)
-    answered: bool = True
-
-    def batches(self) -> Iterator[Batch]:
-        """The examples in batches of like length, with a progress bar."""
-        if not self.encoded:
-            self.encoded.extend(self.subject.batches(self.examples, self.batch_size, answered=self.answered))
-        yield from tqdm(self.encoded, desc=self.name, unit="batch", disable=self.quiet, leave=False, delay=1)
-
-    def first_batch(self) -> Batch:
-        """One small batch, to look at the model with."""
-        return self.subject.encode(self.examples[:1], [0])
-
-    def numbers(self, batch: Batch) -> list[int]:
-        """The numbers of a batch's examples in their split."""
-        return [int(self.chosen[i]) for i in batch.examples.tolist()]
-
-    def labels(self, batch: Batch) -> list[str]:
-        """The label of each example of a batch; empty where the model does not answer with one for the text."""
-        return [self._label(self.examples[i]) for i in batch.examples.tolist()]
-
-    def all_labels(self) -> list[str]:
-        """The label of every example, in their order."""
-        return [self._label(example) for example in self.examples]
-
-    def _label(self, example: Example) -> str:
-        return (example.label or "") if self.subject.task.needs == "label" else ""
-
-    def stream(self, name: str) -> Generator:
-        """Random numbers for one purpose."""
-        return stream(self.seed, name)
+class Bench(Retraining):
+    """What it holds is told in `_held.py`, how its models are trained again in `_retraining.py`."""
 
     @torch.no_grad()
     def altered(
@@ -195,15 +144,6 @@ class Bench:
         draws = [self.stream(f"adversary {number}") for number in self.numbers(batch)]
         return there, adversaries(there, config, steps, draws)
 
-    def predictions(self, target: Target) -> list[str]:
-        """The names of the classes that a target has; empty where the model does not answer with one for the text."""
-        named = self.subject.task.needs == "label"
-        return [self.subject.labels[number] if named else "" for number in target.classes.tolist()]
-
-    def inputs(self, batch: Batch) -> Bool[ndarray, "batch token"]:
-        """The tokens of a batch that are not special and may be attended."""
-        return attended_words(self.subject, batch).numpy()
-
     def explained(
         self, batch: Batch, methods: Sequence[str], options: Mapping[str, Mapping[str, Any]]
     ) -> dict[str, Float[ndarray, "batch token"]]:
@@ -245,66 +185,9 @@ class Bench:
         """What every layer makes of the sentences of these items, one vector each."""
         return vectors(self, items, read)
 
-    def along_training(self, folder: Path) -> Iterator[tuple[int, "Bench"]]:
-        """The same bench with the model of each epoch that was kept in training (`keep_epochs`)."""
-        places = kept_epochs(folder)
-        if not places:
-            raise BadConfig(f"{folder} keeps no models of single epochs; train it with --keep-epochs")
-        dtype = str(self.subject.model.dtype).removeprefix("torch.")
-        for epoch, place in places.items():
-            yield epoch, replace(self, subject=load(place, device=str(self.subject.device), dtype=dtype), training=None)
-
-    def untrained(self) -> "Bench":
-        """The same bench with a model that has learned nothing."""
-        return before_training(self)
-
-    def target(self, batch: Batch, measure: Measure = "probability") -> Target:
-        """What an explainer is to explain: the class that the model predicts."""
-        return predicted(self.subject, batch, measure)
-
     def relabelled(self, orders: Mapping[str, Sequence[int]]) -> AbstractContextManager[None]:
         """While open, whoever watches sees the heads of these sites in another order; the model does what it did."""
         return relabelled(self.subject.model, orders)
-
-    def from_seeds(
-        self, seeds: int, altered: Sequence[str] = (), sites: tuple[str, ...] = ("*",)
-    ) -> Iterator[tuple[int, "Bench"]]:
-        """This bench as it is (seed -1), or one with a model trained from each of so many seeds.
-
-        Those that are to be `altered` in training are trained along with them, several at a time.
-        """
-        if not seeds:
-            yield -1, self
-            return
-        self.train_ahead([_altered(seed, how, sites) for seed in range(seeds) for how in ("none", *altered)])
-        for seed in range(seeds):
-            yield seed, self.retrained(seed, "none")
-
-    def retrained(self, seed: int, altered: str, sites: tuple[str, ...] = ("*",)) -> "Bench":
-        """The same bench with a model trained again, from another seed, perhaps with altered attention."""
-        return self.trained_with(_altered(seed, altered, sites))
-
-    def train_ahead(self, changes: Sequence[Mapping[str, Any]]) -> None:
-        """Train the models that `trained_with` will be asked for, several at a time."""
-        train_all([self._again(one) for one in changes if not self._is_own(one)], quiet=self.quiet)
-
-    def trained_with(self, changes: Mapping[str, Any]) -> "Bench":
-        """The same bench with a model that is trained as this one was, but for some options."""
-        if self._is_own(changes):
-            return self
-        training, folder, corpus = self._again(changes)
-        subject = train(training, folder, corpus=corpus, quiet=self.quiet)
-        return replace(self, subject=subject, training=training, encoded=[])
-
-    def siblings(self, count: int) -> Iterator[tuple[int, "Bench"]]:
-        """So many benches with a model of the same training from another seed."""
-        if count == 0:
-            return
-        own = -1 if self.training is None else self.training.seed
-        seeds = [seed for seed in range(count + 1) if seed != own][:count]
-        self.train_ahead([_altered(seed, "none", ("*",)) for seed in seeds])
-        for seed in seeds:
-            yield seed, self.retrained(seed, "none")
 
     def as_trained(self, config: Altering) -> Marks:
         """How well every example is answered, with the attention that the model was trained with."""
@@ -321,32 +204,6 @@ class Bench:
         rules = None if other.training is None else altered_as(other.training)
         return beside(self, other.subject, sites, rules)
 
-    def sureness(self) -> Float[ndarray, " example"]:
-        """How sure the model is of its answer to each example: its largest probability, mean over the answers."""
-        found = np.empty(len(self.examples))
-        for batch in self.batches():
-            largest = self.subject.predict(batch).amax(-1).cpu() * batch.answers  # [batch position]
-            found[batch.examples.numpy()] = (largest.sum(-1) / batch.answers.sum(-1).clamp_min(1)).numpy()
-        return found
-
     def guided(self, config: Any) -> Iterator[tuple[str, float, int, "Bench"]]:
         """Models whose attention was given from outside: source, λ of the source, seed and bench of each."""
         return guided(self, config)
-
-    def _is_own(self, changes: Mapping[str, Any]) -> bool:
-        """Whether the model at hand is the one that is wanted; no model is, if it is not known how it was trained."""
-        return self.training is not None and self.training == self.training.model_copy(update=changes)
-
-    def _again(self, changes: Mapping[str, Any]) -> tuple[Training, Path, Corpus]:
-        if self.training is None or self.corpus is None or self.workshop is None:
-            raise BadConfig(
-                f"{self.subject.name} cannot be trained again: that needs a model that `whence train` made, its corpus"
-                " with the splits train and dev, and a folder for results; or leave retrain at 0"
-            )
-        training = self.training.model_copy(update=changes)
-        return training, self.workshop / training.called(self.corpus), self.corpus
-
-
-def _altered(seed: int, altered: str, sites: tuple[str, ...]) -> dict[str, Any]:
-    """The options of a training from another seed, with attention altered at some sites or not."""
-    return {"seed": seed, "altered": altered, "altered_sites": ("*",) if altered == "none" else sites}

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from jaxtyping import Float
@@ -25,6 +25,9 @@ from whence.models.workshop import drawn
 
 if TYPE_CHECKING:
     from whence.experiments._bench import Bench
+    from whence.experiments._held import Held
+
+Holding = TypeVar("Holding", bound="Held")
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ def traced_heads(bench: "Bench", row: int | str) -> Iterator[tuple[Batch, list[l
         yield batch, words, trace.heads.float().cpu().numpy(), real.numpy()
 
 
-def before_training(bench: "Bench") -> "Bench":
+def before_training(bench: Holding) -> Holding:
     """The same bench with a model that has learned nothing.
 
     A reference model that Whence trained is as before its first epoch, with the word vectors that it began with.
