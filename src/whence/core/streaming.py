@@ -21,7 +21,7 @@ IN_PLACE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "max": lambda so_far, head: torch.maximum(so_far, head, out=so_far),
     "min": lambda so_far, head: torch.minimum(so_far, head, out=so_far),
 }
-WAITING = 2  # layers of a rollout that are held unmultiplied: each saves a product and takes the room of a layer
+WAITING = 5  # layers of a rollout that are held unmultiplied: each saves a product and takes the room of a layer
 
 
 @dataclass
