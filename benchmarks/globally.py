@@ -1,11 +1,11 @@
-"""Global explainers beside the plain way of computing the same: flow, value zeroing, leave-one-out; and long texts.
+"""Global explainers beside the plain way of computing the same: flow and value zeroing; and long texts.
 
 *Flow* of 100 tokens through MiniLM's 6 layers, from [CLS] to every token, beside networkx's `edmonds_karp`, which is
 what the authors' code calls once for each token; that takes minutes, so it is run for some tokens and extrapolated from
 these. *Value zeroing* of every token in every layer, beside one pass of the whole model for each token and layer; and,
-without a limit, beside the same code with one token at a time, each layer by itself. *Leave-one-out* of a batch of
-texts, beside one text and one token at a time. Each pair is checked to give the same. *Memory* is the highest of a
-process that does nothing else, Python and torch and all, at 4,096 tokens through 12 layers of 12 heads.
+without a limit, beside the same code with one token at a time, each layer by itself. Each pair is checked to give the
+same; leaving tokens out is in *erasing*. *Memory* is the highest of a process that does nothing else, Python and torch
+and all, at 4,096 tokens through 12 layers of 12 heads.
 """
 
 import json
@@ -42,7 +42,7 @@ LONG, ROOM = 4096, 8  # tokens; GB
 
 def report() -> str:
     subject = Subject(adopt(minilm()), AutoTokenizer.from_pretrained(MINILM), "sequence-classification")
-    rows = [flow_row(subject), *zeroing_rows(subject), leaving_row(subject)]
+    rows = [flow_row(subject), *zeroing_rows(subject)]
     times = table(["", "the plain way", "ours", "times faster"], rows)
     long = table([f"{LONG:,} tokens, 12 layers, 12 heads", "highest memory of the process"], memory_rows())
     return f"{times}\n\n{long}"
@@ -119,23 +119,6 @@ def passes_for_each_token(subject: Subject, batch: Batch) -> list[ndarray]:
         turned = 1 - torch.cosine_similarity(seen[0][:, 0].double(), torch.cat(seen[1:])[:, 0].double(), -1)
         found.append((turned / turned.sum()).numpy())
     return found
-
-
-def leaving_row(subject: Subject) -> list[str]:
-    examples = [Example(TEXT[4 * place :]) for place in range(16)]
-    whole, alone = subject.encode(examples), [subject.encode([example]) for example in examples]
-    leave = explainer("leave_one_out")
-
-    def one_by_one() -> list[ndarray]:
-        return [leave(subject, batch, first_class(batch)).words(0) for batch in alone]
-
-    together = leave(subject, whole, first_class(whole))
-    for row, words in enumerate(one_by_one()):
-        np.testing.assert_allclose(together.words(row), words, atol=1e-5)
-    times = interleaved({"ours": lambda: leave(subject, whole, first_class(whole)), "plain": one_by_one}, ROUNDS)
-    return [f"leave-one-out, {len(examples)} texts of up to {whole.special.shape[1]} tokens",
-            f"a pass for each text and token: {times.median('plain'):.2f} s", f"{times.median('ours'):.2f} s",
-            verdict(times.ratio("plain", "ours"), 3, at_least=True)]  # fmt: skip
 
 
 def first_class(batch: Batch) -> Target:
