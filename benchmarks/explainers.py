@@ -1,7 +1,8 @@
 """What a sentence costs by each explainer: 200 sentences of the Stanford Sentiment Treebank and MiniLM.
 
 Batches of 32 sentences of like length, encoded beforehand; what is explained is the class that the model predicts. The
-classifier on top is not trained, which changes nothing of the time.
+classifier on top is not trained, which matters to `integrated_gradients` alone: how many steps it needs depends on the
+model. Best of three runs; what takes more than half a minute is run once.
 """
 
 import os
@@ -20,7 +21,8 @@ from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import predicted
 
-SENTENCES, ROUNDS, PLAIN = 200, 2, "a plain pass"
+SENTENCES, ROUNDS, PLAIN = 200, 3, "a plain pass"
+LONG = 30.0  # seconds, after which a method is not run again
 
 
 def report() -> str:
@@ -30,12 +32,18 @@ def report() -> str:
     subject = Subject(adopt(minilm()), AutoTokenizer.from_pretrained(MINILM), "sequence-classification")
     examples = [replace(example, label=None) for example in load("sst")["test"][:SENTENCES]]
     batches = list(subject.batches(examples))
-    taken = {name: min(seconds(subject, batches, name) for _ in range(ROUNDS)) for name in (PLAIN, *names())}
+    taken = {name: quickest(subject, batches, name) for name in (PLAIN, *names())}
     rows = [
         [name, f"{1000 * spent / SENTENCES:.1f} ms", f"{spent / taken[PLAIN]:.1f}×"]
         for name, spent in sorted(taken.items(), key=lambda item: item[1])
     ]
-    return table([f"{SENTENCES} sentences of SST", f"a sentence, best of {ROUNDS}", f"beside {PLAIN}"], rows)
+    return table([f"{SENTENCES} sentences of SST", "a sentence", f"beside {PLAIN}"], rows)
+
+
+def quickest(subject: Subject, batches: Sequence[Batch], name: str) -> float:
+    """The best of three runs; what takes long is run once."""
+    first = seconds(subject, batches, name)
+    return first if first > LONG else min(first, *(seconds(subject, batches, name) for _ in range(ROUNDS - 1)))
 
 
 def seconds(subject: Subject, batches: Sequence[Batch], name: str) -> float:
