@@ -1,5 +1,6 @@
 """Lines over steps with their bands, a panel for each group, beside a dotted base (003 Fig. 4)."""
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -41,7 +42,8 @@ def curves(
         raise BadData(f"a figure has one to {len(COLOURS)} lines; there are {len(names)}")
     groups = {str(name): rows for name, rows in table.groupby(panel, sort=False)} if panel else {"": table}
     with house():
-        figure, axes = panels([2.2 + 0.25 * (place == 0) for place in range(len(groups))])
+        legend = 0.25 * math.ceil(len(names) / 2)  # stands above the first panel, and takes of its height
+        figure, axes = panels([2.2 + legend * (place == 0) for place in range(len(groups))])
         for place, (name, rows) in zip(axes, groups.items(), strict=True):
             for number, one in enumerate(names):
                 _line(place, rows[rows[line] == one].sort_values(x), (x, y, low, high), number, visible(one))
