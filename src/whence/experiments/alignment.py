@@ -230,4 +230,7 @@ def decided(effect: Effect, rows: pd.DataFrame, who: str) -> tuple[Any, str]:
         return "yes", f"Attention links words to their translations: {much}"
     if effect.high < effect.smallest:
         return "no", f"Attention hardly links words to their translations better than their places do: {much}"
-    return "undecided", f"Attention may or may not link words to their translations better than their places do: {much}"
+    open_ = (
+        f"may or may not link words to their translations better than their places do by {effect.smallest:g} or more"
+    )
+    return "undecided", f"Attention {open_}: {much}"
