@@ -87,11 +87,13 @@ def explain(
     target: str | None = None,
     paragraphs: bool = False,
     summary: bool = True,
+    words: bool = False,
     **options: dict[str, Any],
 ) -> Explanation:
     """Score the tokens of a text by several methods; `raw_attention={"layer": 3}` passes options to one of them.
 
-    With `paragraphs` a text of any length is read paragraph by paragraph; `summary` says which heads carry the answer.
+    With `paragraphs` a text of any length is read paragraph by paragraph; `summary` says which heads carry the answer;
+    with `words` the pieces of a word are one token.
     """
     subject = model if isinstance(model, Subject) else load(model)
-    return explain_text(subject, text, pair, tuple(methods), measure, options, target, paragraphs, summary)
+    return explain_text(subject, text, pair, tuple(methods), measure, options, target, paragraphs, summary, words)

@@ -9,12 +9,12 @@ from typing import Any, cast, get_args
 
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
-from whence.explainers import USUAL, explainer
+from whence.explainers import USUAL, explainer, names
 from whence.explainers._attribution import Attribution
 from whence.explainers._carrying import Carried, carried, in_words
 from whence.explainers._diagram import diagram
 from whence.explainers._options import refuse_options
-from whence.explainers._paragraphs import of_document, read_document
+from whence.explainers._paragraphs import of_document, read_document, spelled_in
 from whence.figures import tokens as drawn
 from whence.figures.flow import Flow
 from whence.figures.shades import Shading
@@ -107,28 +107,34 @@ def explain_text(
     target: str | None = None,
     paragraphs: bool = False,
     summary: bool = True,
+    words: bool = False,
 ) -> Explanation:
     """What the model predicts for a text, explained by each method; in a `summary` which heads carry the answer.
 
     A translator is asked for the last token of the `target` text, given those before it; a language model for what
     comes after the text; a tagger for the tag of the last word. For a model of series the text is one window. With
     `paragraphs` a text of any length is read and explained paragraph by paragraph (`explainers._paragraphs`), without a
-    summary.
+    summary. With `words` the pieces of a word are one token, with the sum of their scores.
     """
     if measure not in get_args(Measure):
         raise BadConfig(f"no measure {measure!r}; there are: {', '.join(get_args(Measure))}")
+    if not methods:
+        raise BadConfig(f"no method was named; there are: {', '.join(names())}")
     found = {method.replace("-", "_"): explainer(method) for method in methods}
     chosen = {name.replace("-", "_"): given for name, given in (options or {}).items()}
     refuse_options(chosen, found)
     if paragraphs:
         if pair is not None:
             raise BadConfig("one text is cut into paragraphs; leave the second text out")
-        return by_paragraph(subject, text, found, cast("Measure", measure), chosen)
+        return by_paragraph(subject, text, found, cast("Measure", measure), chosen, words)
     batch = encoded(subject, text, pair, target)
     explained = predicted(subject, batch, cast("Measure", measure))
     attributions = tuple(
         explain(subject, batch, explained, **chosen.get(method, {})) for method, explain in found.items()
     )
+    if words:
+        spelled = subject.encoder.spelled(batch, [Example(text, pair=pair, target=target)])[0]
+        attributions = tuple(one.by_word(spelled) for one in attributions)
     cut = (f"the text was longer than {subject.encoder.limit} and was cut there",) if bool(batch.truncated[0]) else ()
     said = answer_of(subject, batch, explained)
     heads = carried(subject, batch, explained) if summary else ()
@@ -137,12 +143,18 @@ def explain_text(
 
 
 def by_paragraph(
-    subject: Subject, text: str, methods: Mapping[str, Any], measure: Measure, options: Mapping[str, Mapping[str, Any]]
+    subject: Subject,
+    text: str,
+    methods: Mapping[str, Any],
+    measure: Measure,
+    options: Mapping[str, Mapping[str, Any]],
+    words: bool = False,
 ) -> Explanation:
     """A text of any length: paragraph by paragraph, each weighed by its part in the answer."""
     document = read_document(subject, text)
     found = [of_document(subject, document, explain, measure, options.get(name, {}))
              for name, explain in methods.items()]  # fmt: skip
+    found = [one.by_word(spelled_in(subject, document)) for one in found] if words else found
     note = f"read in paragraphs: {len(document.paragraphs)}, none longer than {subject.encoder.limit}"
     return Explanation(subject.labels[document.answer], document.probability, tuple(found), notes=(note,))
 

@@ -18,6 +18,7 @@ from whence.figures.style import as_svg
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
 from whence.models.subject import Subject, load
 from whence.models.vocabulary import word_tokenizer
+from whence.results.verdict import Effect
 
 KINDS = ("words", "dimensions", "units", "heads")
 
@@ -244,3 +245,11 @@ def test_the_part_that_is_reported_was_chosen_on_other_texts(reviews):
     assert erasure.effects(table)[0].n == 30
     both = (whole["chosen_by"] + whole["reported"]) / 2
     np.testing.assert_allclose(both, whole["lost"], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("lost", "said"), [(0.01, "without 'other' 0.01 nats"), (2.0, "rest most on 'other': without")]
+)
+def test_a_word_stands_in_quotes_in_the_sentence_about_it(lost, said):
+    effect = Effect("", lost, lost - 0.01, lost + 0.01, "nats", erasure.SMALLEST, 50)
+    assert said in erasure.decided(effect, "words", 3, "other")[1]

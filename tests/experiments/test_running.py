@@ -107,7 +107,7 @@ def test_every_task_goes_through(name, model, data, columns, task):
 def test_without_labels_permutation_runs_and_ablation_says_what_it_needs():
     result = perform("permutation", config("permutation", data=saved_models.bare), quiet=True)
     assert set(result.table["label"]) == {""}
-    with pytest.raises(BadData, match=r"without label, and the ablation counts right answers; name the column"):
+    with pytest.raises(BadData, match=r"without label, the right answer .* and ablation needs it; name the column"):
         perform("ablation", config("ablation", data=saved_models.bare), quiet=True)
 
 

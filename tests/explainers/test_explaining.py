@@ -1,5 +1,6 @@
 """One text by several methods, in every form; what a user writes is escaped."""
 
+import inspect
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -14,7 +15,8 @@ import zoo
 from tokenizing import byte_pairs, reader, wordpiece
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
-from whence.explainers import explainer
+from whence.explainers import explainer, names
+from whence.explainers._options import refuse_options
 from whence.explaining import USUAL, explain_text
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
 from whence.models.subject import Subject, load
@@ -123,6 +125,54 @@ def test_options_reach_their_method():
     given = {"raw_attention": {"layer": 0, "heads": "max"}, "random": {"seed": 7}}
     explained = explain_text(reader("bert"), "the good movie", methods=("raw_attention", "random"), options=given)
     assert [one.how for one in explained.attributions] == ["layer: 0, heads: max, from: first", "U(0, 1), seed 7"]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"integrated_gradients": {"steps": "abc"}}, "integrated_gradients.steps takes a whole number; came 'abc'"),
+        ({"rollout": {"residual": "maybe"}}, "rollout.residual takes true or false; came 'maybe'"),
+        ({"rollout": {"without_sinks": "yes"}}, "rollout.without_sinks takes true or false or a number; came 'yes'"),
+        ({"sinks": {"least": True}}, "sinks.least takes a number; came True"),
+        ({"raw_attention": {"layer": 0.5}}, "raw_attention.layer takes a whole number or a name; came 0.5"),
+    ],
+)
+def test_options_of_another_kind_are_refused(options, complaint):
+    with pytest.raises(BadConfig, match=re.escape(complaint)):
+        explain_text(reader("bert"), "good", methods=tuple(options), options=options)
+
+
+@pytest.mark.parametrize("method", names())
+def test_what_an_option_is_by_itself_is_of_a_kind_that_it_takes(method):
+    given = {name: one.default for name, one in inspect.signature(explainer(method)).parameters.items()
+             if one.kind == one.KEYWORD_ONLY}  # fmt: skip
+    refuse_options({method: given}, {method: explainer(method)})
+
+
+def test_no_method_is_refused():
+    with pytest.raises(BadConfig, match="no method was named; there are: attention_gradient"):
+        explain_text(reader("bert"), "good", methods=())
+
+
+def test_words_have_the_sum_of_their_pieces():
+    subject, text = reader("bert"), "an unbelievable movie"
+    pieces = explain_text(subject, text, methods=("random", "rollout"))
+    whole = explain_text(subject, text, methods=("random", "rollout"), words=True)
+    assert len(pieces.tokens) > len(whole.tokens)
+    assert whole.tokens == text.split()
+    for method, one in zip(("random", "rollout"), pieces.attributions, strict=True):
+        assert whole.scores[method] == pytest.approx(one.words(0).tolist(), rel=1e-5)
+    assert all(one.how.endswith("; words: sums over their pieces") for one in whole.attributions)
+    pair = explain_text(subject, "unbelievable", pair="unbelievable movies", words=True)
+    assert pair.tokens == ["unbelievable", "unbelievable", "movies"]
+
+
+def test_words_of_paragraphs_have_the_sum_of_their_pieces():
+    subject, text = reader("bert"), "an unbelievable movie\n\nunbelievable\n\nunbelievable movies !"
+    pieces = explain_text(subject, text, methods=("random",), paragraphs=True)
+    whole = explain_text(subject, text, methods=("random",), paragraphs=True, words=True)
+    assert whole.tokens == text.split()
+    assert whole.scores["random"] == pytest.approx(pieces.attributions[0].words(0).tolist(), rel=1e-5)
 
 
 def test_both_texts_of_a_pair_are_shown():

@@ -179,6 +179,19 @@ def test_what_is_left_out_is_said_and_matters():
 
 
 @pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("gpt2", "residual: yes, layer norm: no"),  # which norms first
+        ("bart", "residual: no, layer norm: yes"),  # from the source nothing goes past the attention
+        ("recurrent-additive", "residual: no, layer norm: no"),  # it has neither
+    ],
+)
+def test_only_what_was_counted_in_is_said_to_be(name, said):
+    subject = reader(name)
+    assert explained("attention_norm", subject, subject.encode(EXAMPLES)).how.endswith(said)
+
+
+@pytest.mark.parametrize(
     ("name", "complaint"),
     [
         ("deberta-v2", r"attention\.self does not show the values that its weights mix"),

@@ -1,5 +1,7 @@
 """Sinks: planted ones, a slow loop over the heads of models, and explainers that leave them out."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -93,6 +95,21 @@ def test_scores_are_shares_of_heads():
     assert where.any()
     assert_allclose(found.scores, where.double().mean(1), atol=1e-6)
     assert f"{where.any(2).double().mean():.0%} of 8 heads have a sink: mean weight above 0.2" in found.how
+
+
+def test_of_one_text_it_is_told_which_tokens_are_sinks_of_which_heads():
+    subject = reader("bert")
+    batch = subject.encode(EXAMPLES[:1])
+    how = explained("sinks", subject, batch, least=LOW).how
+    for layer, one in enumerate(sinks.found(subject, batch).values()):
+        for token, name in enumerate(batch.tokens[0]):
+            heads = [str(head) for head in range(4) if one.where(LOW)[0, head, token]]
+            said = re.search(rf"'{re.escape(name)}' in [^;]*layer {layer} \(([^)]*)\)", how)
+            assert ("all heads" if len(heads) == 4 else " ".join(heads)) == (
+                said[1].removeprefix("heads ").removeprefix("head ") if said else ""
+            )
+    assert "layer" in how
+    assert "layer" not in explained("sinks", subject, subject.encode(EXAMPLES), least=LOW).how  # of many: too much
 
 
 @pytest.mark.parametrize("method", WEIGHTED)

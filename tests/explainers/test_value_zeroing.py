@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 import torch
+import transformers as hf
 from numpy.testing import assert_allclose
 
+import zoo
 from tokenizing import reader
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
 from whence.explainers import explainer, value_zeroing
+from whence.models.subject import Subject
 from whence.models.targets import predicted
 
 EXAMPLES = [
@@ -94,6 +97,17 @@ def test_a_pass_of_the_model_for_each_token_and_layer(name, monkeypatch):
             expected = (start @ rows) @ np.where(real[:, None], np.nan_to_num(layers[0][text]), 0)
         assert_allclose(found.scores[text], expected, atol=1e-5)
     assert found.how == ("layer: mean, from: answer" if across else found.how)
+
+
+@pytest.mark.parametrize("target", ["a", "the good movie"])
+def test_a_batch_is_told_from_as_many_heads_and_from_as_long_a_target(target):
+    torch.manual_seed(0)
+    model = hf.T5ForConditionalGeneration(hf.T5Config(**{**zoo.T5, "num_heads": 2})).eval()
+    subject = Subject(model, reader("t5").tokenizer)
+    batch = subject.encode([Example("the movie was", target=target)])
+    place = int(predicted(subject, batch).positions[0])
+    expected = slow(subject, batch, "decoder.block.1", "layer.1.EncDecAttention.v")[0, place]
+    assert_allclose(explained(subject, batch, layer=1).scores[0], expected, atol=1e-5)
 
 
 def test_a_local_attention_turns_its_context():

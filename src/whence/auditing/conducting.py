@@ -109,7 +109,7 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
     refuse_unknown(examples, subject)
     labelled = marked(examples, subject)
     if labelled:
-        refuse_unmarked(examples, subject, data)
+        refuse_unmarked(examples, subject, data, "an audit")
     plan = saved_plan(saved)
     if plan is None:
         again, why_not = retrainable(Path(model), corpus)

@@ -33,6 +33,8 @@ class Options:
     """their options, as in rollout.residual=false raw_attention.without_sinks=true"""
     paragraphs: bool = False
     """read a text of any length: each paragraph by itself, its words times its part in the answer"""
+    words: bool = False
+    """show words, not the pieces that the tokenizer cuts them into: each has the sum of its pieces' scores"""
     summary: bool = True
     """say which heads and layers carry the answer: those worth looking at (Michel et al. 2019)"""
     layer: Annotated[Literal["last", "mean"] | int | None, usually("by method", "last|mean|INT")] = None
@@ -94,7 +96,7 @@ def command(arguments: list[str]) -> int:
     for method, written in written_options(methods, options.options).items():
         chosen[method] = {**chosen.get(method, {}), **written}
     explanation = explain_text(subject, options.text, options.pair, methods, options.measure, chosen,
-                               options.target, options.paragraphs, options.summary)  # fmt: skip
+                               options.target, options.paragraphs, options.summary, options.words)  # fmt: skip
     for note in explanation.notes:
         options.output.say(f"  {note}")
     if options.flow is not None:

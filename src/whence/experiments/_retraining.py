@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, TypeVar
 
 from whence.core.errors import BadConfig
 from whence.data.examples import Corpus
@@ -14,14 +14,16 @@ from whence.models.subject import load
 from whence.models.training import Training
 from whence.models.workshop import train, train_all
 
+Own = TypeVar("Own", bound="Retraining")  # not `Self`, which beartype does not know in methods by themselves
+
 
 @dataclass(frozen=True, eq=False)
 class Retraining(Held):
     """What is trained again is kept in the `workshop`, and found there the next time."""
 
     def from_seeds(
-        self, seeds: int, altered: Sequence[str] = (), sites: tuple[str, ...] = ("*",)
-    ) -> Iterator[tuple[int, Self]]:
+        self: Own, seeds: int, altered: Sequence[str] = (), sites: tuple[str, ...] = ("*",)
+    ) -> Iterator[tuple[int, Own]]:
         """This bench as it is (seed -1), or one with a model trained from each of so many seeds.
 
         Those that are to be `altered` in training are trained along with them, several at a time.
@@ -33,11 +35,11 @@ class Retraining(Held):
         for seed in range(seeds):
             yield seed, self.retrained(seed, "none")
 
-    def retrained(self, seed: int, altered: str, sites: tuple[str, ...] = ("*",)) -> Self:
+    def retrained(self: Own, seed: int, altered: str, sites: tuple[str, ...] = ("*",)) -> Own:
         """The same bench with a model trained again, from another seed, perhaps with altered attention."""
         return self.trained_with(_altered(seed, altered, sites))
 
-    def siblings(self, count: int) -> Iterator[tuple[int, Self]]:
+    def siblings(self: Own, count: int) -> Iterator[tuple[int, Own]]:
         """So many benches with a model of the same training from another seed."""
         if count == 0:
             return
@@ -51,7 +53,7 @@ class Retraining(Held):
         """Train the models that `trained_with` will be asked for, several at a time."""
         train_all([self._again(one) for one in changes if not self._is_own(one)], quiet=self.quiet)
 
-    def trained_with(self, changes: Mapping[str, Any]) -> Self:
+    def trained_with(self: Own, changes: Mapping[str, Any]) -> Own:
         """The same bench with a model that is trained as this one was, but for some options."""
         if self._is_own(changes):
             return self
@@ -59,7 +61,7 @@ class Retraining(Held):
         subject = train(training, folder, corpus=corpus, quiet=self.quiet)
         return replace(self, subject=subject, training=training, encoded=[])
 
-    def along_training(self, folder: Path) -> Iterator[tuple[int, Self]]:
+    def along_training(self: Own, folder: Path) -> Iterator[tuple[int, Own]]:
         """The same bench with the model of each epoch that was kept in training (`keep_epochs`)."""
         places = kept_epochs(folder)
         if not places:
@@ -68,7 +70,7 @@ class Retraining(Held):
         for epoch, place in places.items():
             yield epoch, replace(self, subject=load(place, device=str(self.subject.device), dtype=dtype), training=None)
 
-    def untrained(self) -> Self:
+    def untrained(self: Own) -> Own:
         """The same bench with a model that has learned nothing."""
         return before_training(self)
 

@@ -65,7 +65,7 @@ def perform(
     if asked:
         refuse_unknown(corpus[split], subject)
     if module.NEEDS_ANSWERS:
-        refuse_unmarked(corpus[split], subject, config.data)
+        refuse_unmarked(corpus[split], subject, config.data, name)
     if store is not None:
         refuse_unwritable(store.root)
     bench = Bench(
@@ -149,13 +149,13 @@ def refuse_unknown(examples: Sequence[Example], subject: Subject) -> None:
             subject.encoder.label_id(label)
 
 
-def refuse_unmarked(examples: Sequence[Example], subject: Subject, data: str) -> None:
+def refuse_unmarked(examples: Sequence[Example], subject: Subject, data: str, name: str) -> None:
     """Accuracy needs right answers, and of more than one kind."""
     needs = subject.task.needs
     if any(getattr(example, needs) is None for example in examples):
         raise BadData(
-            f"{data} has examples without {needs}, and the ablation counts right answers; name the column"
-            f" (--columns.{needs} NAME), or run `permutation`, which needs none"
+            f"{data} has examples without {needs}, the right answer of a model for {subject.task.name}, and {name}"
+            f" needs it; name the column (--columns.{needs} NAME), or take another model. `permutation` needs none"
         )
     if needs == "label" and len({example.label for example in examples}) < 2:
         raise BadData(

@@ -168,6 +168,7 @@ def decided(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
     """Yes if heads were erased and the whole interval is above the smallest effect; else nothing is decided."""
     if effect.too_few and what == "heads":
         return "undecided", effect.too_few
+    which = repr(which) if what == "words" else which
     much = f"{effect.value:.2f} nats of log-likelihood are lost ({effect.low:.2f} to {effect.high:.2f})"
     if effect.low > effect.smallest:
         said = f"Of {n} {what}, right answers rest most on {which}: without it {much}."

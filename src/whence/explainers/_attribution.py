@@ -1,6 +1,7 @@
 """What an explainer returns: a score for every token, and what the scores mean."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -35,6 +36,22 @@ class Attribution:
         mine = ~self.special[row] & (self.segment[row] == segment) & (self.word[row] >= 0)
         number = self.word[row][mine]
         return np.bincount(number, weights=self.scores[row][mine]).astype(float)  # also where there are none
+
+    def by_word(self, spelled: Sequence[str]) -> "Attribution":
+        """Of one text, the same with each word's pieces as one token, which has the sum of their scores.
+
+        `spelled` is for every token the word that it is a piece of. Special tokens stay as they are.
+        """
+        (word, segment, special), n = (one[0] for one in (self.word, self.segment, self.special)), len(spelled)
+        same = (np.diff(word) == 0) & (np.diff(segment) == 0) & ~special[1:] & ~special[:-1] & (word[1:] >= 0)
+        begins = np.concatenate([[True], ~same])[:n]  # [token]
+        first = np.flatnonzero(begins)
+        scores = np.bincount(begins.cumsum() - 1, weights=self.scores[0])[None].astype(self.scores.dtype)
+        arrays = {name: getattr(self, name)[:, first] for name in ("word", "segment", "special")}
+        tokens = tuple(spelled[token] or self.tokens[0][token] for token in first)
+        return replace(
+            self, how=f"{self.how}; words: sums over their pieces", scores=scores, tokens=(tokens,), **arrays
+        )
 
     def text(self, row: int) -> list[tuple[str, float]]:
         """The tokens of one text that are not special, each with its score."""

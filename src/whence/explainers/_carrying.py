@@ -65,7 +65,7 @@ def in_words(heads: tuple[Carried, ...]) -> str:
         by_layer[_named(one, heads)] = by_layer.get(_named(one, heads), 0.0) + one.share
     first = ", ".join(f"{_named(one, heads)} head {one.head} ({one.share:.0%})" for one in heads[:SHOWN])
     layers = ", ".join(f"{name} {share:.0%}" for name, share in by_layer.items())
-    alike = f"of {len(heads)}; {1 / len(heads):.1%} each if all carried alike"
+    alike = f"of {len(heads)}; {1 / len(heads):.1%} each if all carried alike; counted from 0"
     return f"heads that carry the answer ({alike}): {first}\nlayers: {layers}"
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import torch
@@ -94,8 +95,7 @@ class Zeroed:
 def layers_alone(subject: Subject, inputs: Mapping[str, Tensor], names: list[str]) -> dict[str, LayerAlone]:
     """Run the model once on one text, and give each layer with what it was given, proved to give the same again."""
     modules = {name: module_of(subject, name) for name in names}
-    length, windows = inputs["input_ids"].shape[-1], inputs["input_ids"].flatten(0, -2).shape[0]
-    times = 2 if length not in (2, 2 * windows) else 3  # so that no other axis is as long as the batch
+    times = _times(subject, inputs)
     given: dict[nn.Module, list[tuple[Any, Any]]] = {}
     calls: dict[str, list[Call]] = {name: [] for name in names}
     takes = inspect.signature(subject.model.forward).parameters
@@ -105,6 +105,15 @@ def layers_alone(subject: Subject, inputs: Mapping[str, Tensor], names: list[str
     with _noting({module for module in modules.values() if module}, given), attending(subject.model, watch=watch):
         subject.model(**stood, **uncached)
     return {name: _alone(subject, name, modules[name], calls[name], given, times) for name in names}
+
+
+def _times(subject: Subject, inputs: Mapping[str, Tensor]) -> int:
+    """How often a text is to stand in the batch, so that no axis of texts, targets or heads is as long as the batch."""
+    windows = inputs["input_ids"].flatten(0, -2).shape[0]
+    config = subject.model.config.to_dict()
+    lengths = {length for tensor in inputs.values() for length in tensor.shape}
+    lengths |= {value for name, value in config.items() if "head" in name and isinstance(value, int)}
+    return next(times for times in count(2) if not {times, times * windows} & lengths)
 
 
 def _alone(

@@ -3,16 +3,17 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from whence.core.errors import BadConfig
 from whence.explainers import explainer, names
 
+KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a name"}
 NUMBER = re.compile(r"-?\d*\.\d+(e-?\d+)?")
 
 
 def refuse_options(options: Mapping[str, Mapping[str, Any]], methods: Mapping[str, Callable[..., Any]]) -> None:
-    """Options must be for a method that is asked for, and ones that it has."""
+    """Options must be for a method that is asked for, ones that it has, and of the kind that it takes."""
     for method, given in options.items():
         if method not in methods:
             raise BadConfig(f"options came for {method}, which is not among the methods: {', '.join(methods)}")
@@ -20,6 +21,20 @@ def refuse_options(options: Mapping[str, Mapping[str, Any]], methods: Mapping[st
         for name in given:
             if name not in has:
                 raise BadConfig(f"{method} has no option {name!r}; it has: {', '.join(has) or 'none'}")
+            _refuse_kind(
+                f"{method}.{name}", given[name], inspect.signature(methods[method]).parameters[name].annotation
+            )
+
+
+def _refuse_kind(option: str, value: Any, taken: Any) -> None:
+    """A value must be of a kind that the option takes; truth values are no numbers."""
+    kinds = get_args(taken) or (taken,)
+    if isinstance(value, bool) and bool in kinds:
+        return
+    numbers = (int,) if float in kinds else ()
+    if isinstance(value, bool) or not isinstance(value, (*kinds, *numbers)):
+        there = " or ".join(KINDS[kind] for kind in kinds)
+        raise BadConfig(f"{option} takes {there}; came {value!r}")
 
 
 def options_of(explain: Callable[..., Any]) -> list[str]:

@@ -86,6 +86,16 @@ def _batches(subject: Subject, pieces: Sequence[str]) -> list[Batch]:
     return [subject.encode([Example(piece) for piece in group]) for group in groups]
 
 
+def spelled_in(subject: Subject, document: Document) -> list[str]:
+    """For every token of all paragraphs, padding too, the word that it is a piece of."""
+    found: list[str] = []
+    pieces = iter(document.paragraphs)
+    for batch in _batches(subject, document.paragraphs):
+        examples = [Example(next(pieces)) for _ in range(len(batch))]
+        found += [word for row in subject.encoder.spelled(batch, examples) for word in row]
+    return found
+
+
 def of_document(
     subject: Subject,
     document: Document,

@@ -38,20 +38,28 @@ def explain(
     `residual` and `layer_norm`: whether they belong to a layer. `layer`: `rollout` (multiplied), `last`, `mean` or a
     number; `auto` multiplies where there is one stack, else takes the mean. `row`: see `raw_attention`.
     """
+    met: set[str] = set()  # what belongs to some layer
 
     def made(names: list[str], texts: Batch) -> Matrices:
         found: dict[str, list[Tensor]] = {name: [] for name in names}
 
         def finished(one: Layer) -> None:
             one.norm = one.norm if layer_norm else None
+            met.update(_with(one))
             found[one.call.site.name].append(rows_to_one(norms(one)))
 
         taken_apart(subject, texts, names, residual, finished)
         return {name: torch.cat(calls, 1) for name, calls in found.items()}
 
     scores, how = scored(subject, batch, target, "attention_norm", layer, row, made)
-    how += f", residual: {'yes' if residual else 'no'}, layer norm: {'yes' if residual and layer_norm else 'no'}"
+    how += "".join(f", {part}: {'yes' if part in met else 'no'}" for part in ("residual", "layer norm"))
     return attribution(scores, batch, "attention_norm", how)
+
+
+def _with(layer: Layer) -> list[str]:
+    """What is counted in besides weights and values: a source has no part in the target's residual path."""
+    own = layer.residual is not None and layer.call.site.kind != "cross"
+    return ["residual"] * own + ["layer norm"] * (layer.norm is not None)
 
 
 def norms(layer: Layer) -> Float[Tensor, "batch query key"]:

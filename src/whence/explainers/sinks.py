@@ -49,11 +49,29 @@ class Sinks:
 @torch.no_grad()
 def explain(subject: Subject, batch: Batch, target: Target, *, least: float = LEAST) -> Attribution:
     """Score each token by the share of heads whose sink it is; `least` is ε."""
-    layers = found(subject, batch)
-    where = torch.cat([layer.where(_limit(least)) for layer in layers.values()], 1).float()  # [batch heads key]
+    layers = {name: layer.where(_limit(least)) for name, layer in found(subject, batch).items()}
+    where = torch.cat(list(layers.values()), 1).float()  # [batch heads key]
     having = where.any(2).float().mean()
     how = f"{having:.0%} of {where.shape[1]} heads have a sink: mean weight above {least:g}, of which less is given"
-    return attribution(where.mean(1), batch, "sinks", how)
+    return attribution(where.mean(1), batch, "sinks", how + (told(subject, layers, batch) if len(where) == 1 else ""))
+
+
+def told(subject: Subject, layers: Mapping[str, Bool[Tensor, "1 head key"]], batch: Batch) -> str:
+    """Of one text, which tokens are sinks of which heads, special ones too; those of most heads first."""
+    total = torch.cat(list(layers.values()), 1)[0].sum(0)  # [key]
+    said = ""
+    for token in total.argsort(descending=True, stable=True)[: int((total > 0).sum())].tolist():
+        heads = {name: where[0, :, token].nonzero()[:, 0].tolist() for name, where in layers.items()}
+        places = [f"layer {subject.sites[name].layer} ({_heads(of, layers[name].shape[1])})"
+                  for name, of in heads.items() if of]  # fmt: skip
+        said += f"; {batch.tokens[0][token]!r} in {', '.join(places)}"
+    return said
+
+
+def _heads(heads: list[int], n_heads: int) -> str:
+    if len(heads) == n_heads:
+        return "all heads" if n_heads > 1 else "its only head"
+    return f"{'heads' if len(heads) > 1 else 'head'} {' '.join(map(str, heads))}"
 
 
 def _limit(least: float) -> float:
