@@ -16,7 +16,7 @@ from whence.auditing import paging
 from whence.auditing.conducting import audit, minutes
 from whence.auditing.further import after_training, further_steps
 from whence.auditing.paging import answers, write_report
-from whence.auditing.plan import FEWEST, Costs, make_plan
+from whence.auditing.plan import FEWEST, Costs, Plan, make_plan, measured
 from whence.auditing.rules import beside, verdicts
 from whence.auditing.settings import Settings
 from whence.core.errors import BadConfig, BadData, WhenceError
@@ -53,7 +53,8 @@ def tables(out: Path) -> dict[str, bytes]:
 def test_what_is_there_afterwards(audited):
     out, _ = audited
     assert sorted(path.name for path in out.iterdir()) == ["audit.json", "figures", "plans", "report.html", "results"]
-    assert sorted(path.name for path in (out / "results").iterdir()) == [
+    there = {path.name for path in (out / "results").iterdir()} - {"representation_erasure"}  # if there was time for it
+    assert sorted(there) == [
         "ablation",
         "erasure",
         "instance_adversary",
@@ -65,12 +66,13 @@ def test_what_is_there_afterwards(audited):
 
 def test_the_plan_is_told_before_it_is_run(audited):
     _, said = audited
-    steps = ", ".join(
-        rf"{name} of \d+ examples of test" for name in ("ablation", "permutation", "erasure", "instance_adversary")
-    )
-    assert re.match(rf"The plan: {steps}; about \d+ seconds of the 0.05", said[0])
+    single = r"(representation_erasure of \d+ examples of test, )?"  # if there was time for it
+    names = ("ablation", "permutation", f"{single}erasure", "instance_adversary")
+    steps = ", ".join(rf"{name} of \d+ examples of test" for name in names)
+    plan = re.match(rf"The plan: {steps}; about \d+ seconds? of the 0.05", said[0])
+    assert plan
     assert "  bert-200 on reviews-24.csv: took column 'label' as the label" in said
-    assert sum("(about" in line for line in said) == 4
+    assert sum("(about" in line for line in said) == (5 if plan[1] else 4)
 
 
 def test_three_questions_are_answered_and_the_others_say_that_they_were_not_asked(audited):
@@ -209,6 +211,28 @@ def test_the_ablation_decides_and_the_permutation_stands_beside_it():
     assert verdicts([]) == {}
     few = verdicts([Result("permutation", still[:2], {}), Result("ablation", lost[:2], {})])[1]
     assert (few.answer, few.sentence.count("too few")) == ("undecided", 1)
+
+
+def test_heads_are_taken_away_where_there_are_several_and_time_for_it():
+    def plan(costs: Costs, labelled: bool = True) -> Plan:
+        return make_plan(costs, 300, 600.0, grain="all", labelled=labelled)
+
+    step = plan(Costs(0.001, None, 1, False, 72)).steps[2]
+    assert (step.experiment, step.options) == ("representation_erasure", {"limit": None, "what": "heads"})
+    assert step.seconds == pytest.approx(300 * 72 * 0.001 * 0.6)
+    one_head, unlabelled = plan(Costs(0.001, None, 1, False)), plan(Costs(0.001, None, 1, False, 72), labelled=False)
+    assert "representation_erasure" not in [step.experiment for step in (*one_head.steps, *unlabelled.steps)]
+    slow = plan(Costs(0.1, None, 1, False, 144))
+    assert [step.experiment for step in slow.steps] == ["ablation", "permutation"]
+    assert any("144 heads are not taken away one after another" in said for said in slow.left_out)
+    assert not any("heads" in said for said in one_head.left_out)
+
+
+def test_the_heads_of_a_model_are_counted():
+    subject, examples = whence.load(saved_models.bert()), load("reviews")["test"]
+    config = subject.model.config
+    expected = config.num_hidden_layers * config.num_attention_heads
+    assert measured(subject, examples, "all", None).heads == expected
 
 
 def test_marks_and_trees_let_question_six_be_asked():

@@ -98,7 +98,7 @@ def test_the_verdict_and_its_numbers(planted):
                         for layer in (1, 2)])  # fmt: skip
     assert whole.value == one.value == pytest.approx(expected)
     said = probes.verdict(table)
-    assert (said.question, said.answer) == (2, "yes")
+    assert (said.question, said.answer) == (0, "yes")
     assert "Most in made: " in said.sentence
     assert "enters the first layer" not in said.done
     numbers = probes.quantities(table)

@@ -178,4 +178,5 @@ def told(parts: list[Prepared]) -> str:
 
 def minutes(seconds: float) -> str:
     """A time in words."""
-    return f"{max(seconds, 1):.0f} seconds" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+    whole = max(round(seconds), 1)
+    return f"{whole} second{'s' * (whole > 1)}" if seconds < 90 else f"{seconds / 60:.0f} minutes"

@@ -9,7 +9,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import torch
+
+from whence.core.attending import attending
 from whence.data.examples import Example
+from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.workshop import processors
 
@@ -17,6 +21,7 @@ FEWEST = 50  # examples: below that, an interval says nothing
 SEEDS = 5  # for whatever is trained
 TRIED = 16  # examples that are timed
 SHUFFLES, FEW_SHUFFLES = 100, 20
+ERASING, REST = 0.05, 0.6  # the share of the time for single heads; what lies after a head, as part of a pass
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,7 @@ class Costs:
     training: float | None
     places: int  # where attention is altered, one after another
     one_site: bool  # then shuffling re-runs only what lies after it
+    heads: int = 1  # of all places together
 
     @property
     def looking(self) -> float:
@@ -70,6 +76,11 @@ class Costs:
         """Seconds for one example of the permutation."""
         return self.each * self.places * SHUFFLES * (0.05 if self.one_site else 1.0)
 
+    @property
+    def erasing(self) -> float:
+        """Seconds for one example without each head in turn."""
+        return self.each * self.heads * REST
+
     def retraining(self, seeds: int, variants: int) -> float:
         """Seconds to train so many seeds, bare and in each variant, less the one there is."""
         return (seeds * (1 + variants) - 1) * (self.training or 0.0) / processors() if seeds else 0.0
@@ -77,7 +88,7 @@ class Costs:
 
 def make_plan(costs: Costs, n: int, seconds: float, *, grain: str, labelled: bool, least: int = 0) -> Plan:
     """The ablation first, since it decides question 1, retrained as far as time allows (from `least` seeds in any
-    case); then the permutation.
+    case); then the permutation, and single heads, if that takes little.
     """
     steps: list[Step] = []
     left_out: list[str] = []
@@ -97,15 +108,31 @@ def make_plan(costs: Costs, n: int, seconds: float, *, grain: str, labelled: boo
             )
     else:
         left_out.append("no ablation: it counts right answers, and not all examples have one")
-    rest = max(seconds - sum(step.seconds for step in steps), 0.1 * seconds)
+    single = without_heads(costs, n, seconds) if labelled else []
+    rest = max(seconds - sum(step.seconds for step in (*steps, *single)), 0.1 * seconds)
     few = fitting(rest, costs.shuffling, n)
     shuffles = SHUFFLES if few * costs.shuffling <= 1.5 * rest else FEW_SHUFFLES
     options = {"limit": few if few < n else None, "permutations": shuffles, "grain": grain}
     took = few * costs.shuffling * shuffles / SHUFFLES
     steps.append(Step("permutation", options, took, "how far predictions move when it is shuffled"))
+    if labelled and costs.heads > 1 and not single:
+        left_out.append(
+            f"{costs.heads} heads are not taken away one after another: {min(n, FEWEST)} texts would take about"
+            f" {min(n, FEWEST) * costs.erasing:.0f} seconds, more than their share of the time, see --budget"
+        )
     if shuffles < SHUFFLES:
         left_out.append(f"each example is shuffled {shuffles} times instead of {SHUFFLES}, to fit into the time")
-    return Plan(tuple(steps), tuple(left_out))
+    return Plan((*steps, *single), tuple(left_out))
+
+
+def without_heads(costs: Costs, n: int, seconds: float) -> list[Step]:
+    """Heads taken away one after another, where there are several and their share of the time has room for it."""
+    few = fitting(ERASING * seconds, costs.erasing, n)
+    if costs.heads == 1 or few * costs.erasing > ERASING * seconds:
+        return []
+    options = {"limit": few if few < n else None, "what": "heads"}
+    why = "without which single head right answers become less likely"
+    return [Step("representation_erasure", options, few * costs.erasing, why)]
 
 
 def retrainable(costs: Costs, n: int, seconds: float) -> tuple[int, tuple[str, ...]]:
@@ -131,7 +158,15 @@ def measured(subject: Subject, examples: Sequence[Example], grain: str, training
         times.append(time.perf_counter() - started)
     each = min(times) / len(few)  # the others waited for something else
     sites = len(subject.sites)
-    return Costs(each, training, {"all": 1, "layer": sites, "head": 12 * sites}[grain], sites == 1 or grain != "all")
+    places = {"all": 1, "layer": sites, "head": 12 * sites}[grain]
+    return Costs(each, training, places, sites == 1 or grain != "all", heads_of(subject, subject.encode(few[:1])))
+
+
+def heads_of(subject: Subject, batch: Batch) -> int:
+    """How many heads a model has, of all its sites together."""
+    with torch.no_grad(), attending(subject.model) as tape:
+        subject.model(**batch.inputs)
+    return sum(call.n_heads for call in tape.calls() if call.step == 0)
 
 
 def fitting(seconds: float, each: float, n: int) -> int:

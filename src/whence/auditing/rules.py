@@ -6,7 +6,7 @@ from whence.experiments import experiment
 from whence.results.result import Result
 from whence.results.verdict import Verdict
 
-DECIDING_FIRST = ("ablation", "permutation")  # of question 1, in this order
+DECIDING_FIRST = ("ablation", "permutation", "representation_erasure")  # of question 1, in this order
 
 
 def verdicts(results: list[Result]) -> dict[int, Verdict]:
@@ -38,7 +38,7 @@ def beside(first: Verdict, second: Verdict) -> Verdict:
 
 def does_attention_matter(results: dict[str, Result]) -> Verdict | None:
     """Question 1. The ablation decides, since a task may be done as well without attention although single predictions
-    move; where there are no right answers to count, the permutation does.
+    move; where there are no right answers to count, the permutation does. Which single head is needed stands beside.
     """
     said = [experiment(name).verdict(results[name].table) for name in DECIDING_FIRST if name in results]
     return replace(joined(said), sentence=together(said)) if said else None

@@ -12,8 +12,7 @@ A probe that is right may have learned the task itself (Hewitt & Liang 2019). Be
   table. *random*: the same architecture with random weights, layer by layer, which is the floor (Zhang & Bowman 2018).
 
 Intervals are bootstraps over the sentences of the test. The smallest effect of interest is two points of accuracy. The
-experiment answers none of an audit's six questions; like `score` it stands beside the second, whether this is a model
-that could have reasons.
+experiment answers none of an audit's six questions: it looks at vectors, and not at attention.
 
 *Differs from the papers*: probes are not tuned but the same everywhere, and control labels are of sentences.
 """
@@ -37,6 +36,7 @@ from whence.experiments._probing_fitted import Kind, Probe, control_labels, most
 from whence.experiments._probing_judged import BAG, MAJORITY, NONE, RANDOM, TRAINED
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
+from whence.results.verdict import NONE as NO_QUESTION
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def verdict(table: pd.DataFrame) -> Verdict:
     left_out = f" Left out: {said}." if (said := str(table["left_out"].iloc[0] or "")) else ""
     same = " The bag of word vectors is what enters the first layer." if judged.bag_is_layer_0(table) else ""
     return Verdict(
-        2, answer, sentence, tuple(found),
+        NO_QUESTION, answer, sentence, tuple(found),
         done="Probes were trained to find properties of sentences in the vectors that the model has of them after each"
         f" layer; the properties are from {table['source'].iloc[0]}. Beside them stand probes on random weights, on the"
         " mean of the word vectors, and on labels that mean nothing. Intervals are bootstraps over the sentences of the"
