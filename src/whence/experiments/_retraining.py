@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from whence.core.errors import BadConfig
 from whence.data.examples import Corpus
 from whence.experiments._held import Held
-from whence.experiments._scoring import before_training
+from whence.experiments._untrained import before_training
 from whence.models.epochs import kept_epochs
 from whence.models.subject import load
 from whence.models.training import Training
@@ -72,7 +72,7 @@ class Retraining(Held):
 
     def untrained(self: Own) -> Own:
         """The same bench with a model that has learned nothing."""
-        return before_training(self)
+        return replace(self, subject=before_training(self), training=None, encoded=[])
 
     def _is_own(self, changes: Mapping[str, Any]) -> bool:
         """Whether the model at hand is the one that is wanted; no model is, if it is not known how it was trained."""

@@ -2,32 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import torch
 from jaxtyping import Float
 from numpy import ndarray
 
-from whence.core.seeds import stream
 from whence.data.words import tidy
 from whence.explainers import explainer
 from whence.explainers._attribution import Attribution
 from whence.explainers._options import written_options
 from whence.explainers.lat import traced
 from whence.models.batch import Batch
-from whence.models.beginnings import untrained
-from whence.models.subject import Subject
 from whence.models.targets import predicted
-from whence.models.training import REFERENCE
-from whence.models.workshop import drawn
 
 if TYPE_CHECKING:
     from whence.experiments._bench import Bench
-    from whence.experiments._held import Held
-
-Holding = TypeVar("Holding", bound="Held")
 
 
 @dataclass(frozen=True)
@@ -101,28 +91,3 @@ def traced_heads(bench: "Bench", row: int | str) -> Iterator[tuple[Batch, list[l
         words = [text[i : i + length] for text in tokens_words(bench, whole) for i in range(0, len(text), length)]
         real = trace.attended.cpu() & ~batch.special
         yield batch, words, trace.heads.float().cpu().numpy(), real.numpy()
-
-
-def before_training(bench: Holding) -> Holding:
-    """The same bench with a model that has learned nothing.
-
-    A reference model that Whence trained is as before its first epoch, with the word vectors that it began with.
-    Else all weights are drawn anew, by the bench's seed, those of the word vectors too.
-    """
-    known = bench.training is not None and bench.training.model in REFERENCE
-    if known and bench.training is not None and bench.corpus is not None:
-        learned = tuple(drawn(bench.corpus["train"], bench.training.limit))
-        subject = untrained(bench.training, replace(bench.corpus, splits={**bench.corpus.splits, "train": learned}))
-        subject.model.to(bench.subject.device, bench.subject.model.dtype)
-    else:
-        subject = _drawn_anew(bench.subject, bench.seed)
-    return replace(bench, subject=subject, training=None, encoded=[])
-
-
-def _drawn_anew(subject: Subject, seed: int) -> Subject:
-    """A model of the same kind and size with other weights."""
-    with torch.random.fork_rng():
-        torch.manual_seed(stream(seed, "untrained").initial_seed())
-        model: Any = type(subject.model)(deepcopy(subject.model.config))
-    model.to(subject.device, subject.model.dtype)
-    return Subject(model, subject.tokenizer, subject.task.name, f"{subject.name}, untrained")

@@ -169,17 +169,14 @@ def decided(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
     if effect.too_few and what == "heads":
         return "undecided", effect.too_few
     which = repr(which) if what == "words" else which
-    much = f"{effect.value:.2f} nats of log-likelihood are lost ({effect.low:.2f} to {effect.high:.2f})"
+    value, low, high = (f"{round(end, 2) + 0.0:.2f}" for end in (effect.value, effect.low, effect.high))  # never -0.00
+    much = f"{value} nats of log-likelihood are lost ({low} to {high})"
     if effect.low > effect.smallest:
         said = f"Of {n} {what}, right answers rest most on {which}: without it {much}."
         if what == "heads":
             return "yes", f"Single heads matter. {said}"
         return "undecided", f"{said} Whether attention goes there is for `correlation` and `erasure` to say."
     common = " that is in several texts" * (what == "words")
-    most = (
-        f"{which}, without which most is lost on one half of the texts, on the other costs {effect.value:.2f} nats of"
-    )
-    return "undecided", (
-        f"Of {n} {what}, no single one{common} is surely needed: {most} log-likelihood ({effect.low:.2f} to"
-        f" {effect.high:.2f})."
-    )
+    most = f"{which}, without which most is lost on one half of the texts, on the other costs {value} nats"
+    needed = f"no single one{common} is surely needed: {most} of log-likelihood ({low} to {high})"
+    return "undecided", f"Of {n} {what}, {needed}."

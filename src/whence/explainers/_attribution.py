@@ -48,7 +48,7 @@ class Attribution:
         first = np.flatnonzero(begins)
         scores = np.bincount(begins.cumsum() - 1, weights=self.scores[0])[None].astype(self.scores.dtype)
         arrays = {name: getattr(self, name)[:, first] for name in ("word", "segment", "special")}
-        tokens = tuple(spelled[token] or self.tokens[0][token] for token in first)
+        tokens = tuple(spelled[token] or self.tokens[0][token] for token in first.tolist())
         return replace(
             self, how=f"{self.how}; words: sums over their pieces", scores=scores, tokens=(tokens,), **arrays
         )

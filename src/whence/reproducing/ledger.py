@@ -1,5 +1,6 @@
 """The ledger: a page with every published number of a study beside ours, made from saved results."""
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -126,8 +127,9 @@ def _picture(figure: Picture, models: Sequence[tuple[Case, Result]], folder: Pat
         return f"**{case.name}**\n\n{link}"
     of = f" The first of {n} models:" if n > 1 else ""
     table = f"\n\n{_tabled(module.summary(result.table), figure.digits)}" if figure.tabled else ""
+    seconds = round(result.manifest["seconds"])
     return (
-        f"**{case.name}**: {corpus['n']:,} examples of {corpus['name']}, {result.manifest['seconds']:.0f} seconds."
+        f"**{case.name}**: {corpus['n']:,} examples of {corpus['name']}, {seconds} second{'s' * (seconds != 1)}."
         f"{of} {module.verdict(result.table).sentence}{_aside(module, result.table)}{table}\n\n{link}"
     )
 
@@ -138,11 +140,18 @@ def _aside(module: Any, table: pd.DataFrame) -> str:
     return f" {said}" if said else ""
 
 
+def _cell(value: object, digits: int) -> str:
+    """A number with so many digits; where there is none, a dash."""
+    if not isinstance(value, float):
+        return str(value)
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+
+
 def _tabled(rows: pd.DataFrame, digits: int) -> str:
     """A summary as a table of the page."""
     lines = [list(rows.columns), ["---"] * len(rows.columns)]
     for row in rows.itertuples(index=False):
-        lines.append([f"{cell:.{digits}f}" if isinstance(cell, float) else str(cell) for cell in row])
+        lines.append([_cell(cell, digits) for cell in row])
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
