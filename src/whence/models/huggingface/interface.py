@@ -77,7 +77,7 @@ def attention(
             if own_mask is not None and sinks:
                 own_mask = F.pad(own_mask, (0, sinks), value=True)
             if own_mask is not None and site.config._attn_implementation != "eager":
-                weights = weights.masked_fill(~own_mask.any(-1, keepdim=True), 0.0)  # sdpa gives empty rows no context
+                weights = _without_empty_rows(weights, own_mask)
             own_values = _per_query_head(value[:, kv_heads], weights.shape[1])
             return site.deliver(weights, scores, own_mask, own_values, sinks, range(n_heads)[heads], n_heads, mix)
 
@@ -113,6 +113,12 @@ def _per_query_head(values: Tensor, n_heads: int) -> Tensor:
     """Values that several query heads share, once for each of them."""
     repeats = n_heads // values.shape[1]
     return values if repeats == 1 else values.repeat_interleave(repeats, dim=1)
+
+
+def _without_empty_rows(weights: Tensor, mask: Tensor) -> Tensor:
+    """Rows that may see no key are zero, since sdpa gives them no context; where there is none, nothing is copied."""
+    empty = ~mask.any(-1, keepdim=True)
+    return weights.masked_fill(empty, 0.0) if bool(empty.any()) else weights
 
 
 def _of_heads(argument: Any, heads: slice, n_heads: int) -> Any:
