@@ -62,3 +62,16 @@ def test_a_bare_encoder_on_a_treebank_in_one_command(capsys, tmp_path):
     judged = subprocess.run(judge, capture_output=True, text=True, check=False)
     assert judged.returncode == 0, judged.stderr
     assert judged.stdout.strip() == found["verdict"]["sentence"]
+
+
+def test_trees_without_morphology_are_asked_what_trees_tell(capsys, tmp_path):
+    bare = [line.split("\t") for line in treebank().splitlines()]
+    kept = ["\t".join([*line[:3], *"___", *line[6:]]) if len(line) > 1 else "" for line in bare]
+    (tmp_path / "bare.conllu").write_text("\n".join(kept) + "\n")
+    said = whence(capsys, "run", "probes", "--model", saved_models.bert(), "--data", tmp_path / "bare.conllu", "--out",
+                  tmp_path, "--tasks", "sentence_length", "bigram_shift", "past_present", "--train", 120, "--test", 60,
+                  "--probe", "logistic", "--no-untrained", "--json")  # fmt: skip
+    assert (said.code, said.err) == (0, "")
+    found = json.loads(said.out)
+    assert [row["task"] for row in found["summary"]] == ["sentence_length", "bigram_shift"]
+    assert "past_present: 0 classes in training" in found["verdict"]["done"]

@@ -5,6 +5,7 @@ import pytest
 import torch
 from test_permutation import bench as bench_of
 
+import saved_models
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, BadData, UnknownSite
 from whence.core.tape import Tape
@@ -14,6 +15,7 @@ from whence.experiments import alignment
 from whence.experiments._aligned import REPORTING, baseline, best, called
 from whence.experiments._aligning import Crossing, crossings
 from whence.experiments._bench import Bench
+from whence.experiments._running import perform
 from whence.figures.style import as_svg
 from whence.measures.alignment import error_rate
 from whence.models.beginnings import untrained
@@ -223,8 +225,14 @@ def test_bad_input_gets_a_sentence(corpus):
     plain = [Example(e.text, target=e.target) for e in bench.examples]
     with pytest.raises(BadData, match="6 of 6 examples of d have no reference links"):
         alignment.run(config(), Bench(bench.subject, plain, range(6), quiet=True))
+    empty = [Example(e.text, words=e.words, target=e.target, alignment=()) for e in bench.examples]
+    with pytest.raises(BadData, match="the 6 examples of d have no reference link at all"):
+        alignment.run(config(), Bench(bench.subject, empty, range(6), quiet=True))
     with pytest.raises(BadConfig, match="attention from a translation to its text"):
         list(crossings(bench_of("tagger"), ("*",)))
+    classifier = alignment.Config(model=str(saved_models.bert()), data="numerals", limit=9)
+    with pytest.raises(BadConfig, match=r"there is none at these sites of .* \(sequence-classification\)"):
+        perform("alignment", classifier, quiet=True)
     with pytest.raises(BadData, match="fewer than two fit"):
         alignment.run(config(), Bench(bench.subject, bench.examples[:1], range(1), quiet=True))
 

@@ -102,6 +102,14 @@ def test_the_reverse_order_is_a_no(fading):
     assert memory.verdict(few).sentence.startswith("There are 9 items, too few to decide anything")
 
 
+def test_without_longer_delays_than_learned_there_is_nothing_to_forget(fading):
+    learned = fading[fading["delay"] <= 10]
+    verdict = memory.verdict(learned)
+    assert (verdict.answer, "nan" in verdict.sentence) == ("undecided", False)
+    assert verdict.sentence.startswith("No delay is longer than those learned")
+    assert memory.figures(learned) == {}
+
+
 def test_numbers_for_the_ledger_and_pictures(fading):
     found = memory.quantities(fading)
     curve = by_delay(fading).set_index("delay")
@@ -142,6 +150,7 @@ def test_a_given_model_stands_beside(tmp_path):
     assert table[table["model"] == "given"]["right"].mean() > table[table["model"] == "transformer"]["right"].mean()
     assert table[table["model"] == "transformer"][["drift", "speed"]].isna().all(axis=None)
     assert "this model" in memory.verdict(table).sentence
+    assert [effect.seeds for effect in memory.effects(table)] == [1, 1, 1, 1], "each is one model"
 
 
 def test_other_corpora_are_refused_before_anything_is_trained(tmp_path):

@@ -9,6 +9,8 @@ from test_permutation import bench as bench_of
 
 import saved_models
 from whence.core.attending import attending
+from whence.core.errors import BadConfig, BadData
+from whence.data.embedded import recall
 from whence.data.examples import Example
 from whence.experiments import representation_erasure as erasure
 from whence.experiments._bench import Bench
@@ -16,7 +18,9 @@ from whence.experiments._erased import spread
 from whence.experiments._representations import layers, words_of
 from whence.figures.style import as_svg
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
+from whence.models.beginnings import untrained
 from whence.models.subject import Subject, load
+from whence.models.training import Training
 from whence.models.vocabulary import word_tokenizer
 from whence.results.verdict import Effect
 
@@ -253,3 +257,25 @@ def test_the_part_that_is_reported_was_chosen_on_other_texts(reviews):
 def test_a_word_stands_in_quotes_in_the_sentence_about_it(lost, said):
     effect = Effect("", lost, lost - 0.01, lost + 0.01, "nats", erasure.SMALLEST, 50)
     assert said in erasure.decided(effect, "words", 3, "other")[1]
+
+
+def test_where_nothing_was_left_to_report_on_there_are_too_few():
+    effect = Effect("", math.nan, math.nan, math.nan, "nats", erasure.SMALLEST, 0)
+    assert erasure.decided(effect, "words", 3, "other") == ("undecided", effect.too_few)
+
+
+def test_a_model_without_attention_has_words_and_dimensions_and_no_heads():
+    corpus = recall.load(sizes={"train": 40, "test": 30})
+    subject = untrained(Training(model="reader", encoder="lstm", embedding_size=4, hidden_size=4), corpus)
+    bench = Bench(subject, corpus["test"], range(30), quiet=True, name="test")
+    assert len(erasure.run(config(what="dimensions"), bench)) == 4
+    with pytest.raises(BadConfig, match="reader has no attention, and so no heads; erase words or dimensions"):
+        erasure.run(config(what="heads"), bench)
+    with pytest.raises(BadConfig, match=r"has no layers.*erase words or dimensions"):
+        erasure.run(config(what="units"), bench)
+
+
+def test_one_text_is_too_few(reviews):
+    one = Bench(reviews.subject, reviews.examples[:1], range(1), quiet=True)
+    with pytest.raises(BadData, match="there is one text; expected two or more"):
+        erasure.run(config(), one)

@@ -60,6 +60,8 @@ def test_words_of_a_corpus_that_comes_in_words_are_its_own():
     own = Bench(some.subject, [Example(" ".join(words), words=words)], [7], quiet=True)
     found = {o.word: (o.example, o.n) for o in own.occurrences(("random",))}
     assert found == {"good": (7, 2), "film": (7, 1), "unwatchable": (7, 1)}
+    scores = {o.word: o.score for o in own.occurrences(("random",))}
+    assert scores["unwatchable"] < 1, "in many pieces, but chance is the first one's"
 
 
 def test_both_texts_of_a_pair_count():

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from tokenizing import reader
+from whence.data.examples import Example
 from whence.explainers import explainer
 from whence.explainers._finding import found
 from whence.measures.bootstrap import paired_bootstrap
@@ -48,6 +50,15 @@ def test_the_random_explainer_does_not(story_reader, stories, chance):
     interval = binomtest(int(hits.sum()), len(hits)).proportion_ci(0.95)
     print(f"random {hits.mean():.3f} [{interval.low:.3f}, {interval.high:.3f}], chance {chance:.3f}")
     assert interval.low <= chance <= interval.high
+
+
+def test_chance_favours_no_word_in_pieces():
+    """The marked word is in three pieces, the others are in one; by chance it comes first one time in five."""
+    words = ("the", "unbelievable", "movie", "was", "good")
+    marks = tuple(word == "unbelievable" for word in words)
+    hits = found(reader("bert"), [Example(" ".join(words), words=words, rationale=marks)] * 400, "random").at
+    interval = binomtest(int(hits.sum()), len(hits)).proportion_ci(0.999)
+    assert interval.low <= 1 / 5 <= interval.high
 
 
 def test_a_text_that_comes_whole_is_ranked_as_a_whole(story_reader, stories):

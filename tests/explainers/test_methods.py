@@ -337,6 +337,17 @@ def test_random_scores_are_uniform():
     assert ((scores >= 0) & (scores < 1)).all()
 
 
+def test_random_scores_of_words_are_those_of_their_first_pieces():
+    subject = reader("bert")
+    batch = subject.encode([Example("unbelievable movies !", pair="good movies"), Example("a", pair="a")])
+    found = explainer("random")(subject, batch, predicted(subject, batch))
+    first, s = found.of_first_pieces(), found.scores
+    assert_allclose(first.words(0), [s[0, 1], s[0, 4], s[0, 6]])
+    assert_allclose(first.words(0, segment=1), [s[0, 8], s[0, 9]])
+    assert_allclose(first.words(1, segment=1), [s[1, 3]])
+    assert_allclose(first.scores[found.special], s[found.special])
+
+
 # all of them
 
 

@@ -26,3 +26,19 @@ def test_nothing_above_zero_can_be_drawn_and_too_much_cannot():
     assert heatmap(pd.DataFrame({"a": [0.0]})).axes
     with pytest.raises(BadData, match="one to 24 columns; there are 25"):
         heatmap(pd.DataFrame({str(number): [0.1] for number in range(25)}))
+
+
+def test_numbers_are_written_whole():
+    texts = heatmap(pd.DataFrame({"a": [10.5, 20.0, 0.5, -0.25, -0.001, 100.25]})).axes[0].texts
+    assert [text.get_text() for text in texts] == ["10.50", "20.00", ".50", "-.25", ".00", "100.25"]
+
+
+@pytest.mark.parametrize("n", [10, 12, 15])
+def test_numbers_stay_in_their_squares(n):
+    names = [f"{number}  integrated_gradients" for number in range(1, n + 1)]
+    cells = pd.DataFrame(np.full((n, n), -0.23), index=names, columns=[str(number) for number in range(n)])
+    figure = heatmap(cells)
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    square = axes.patches[0].get_window_extent().width
+    assert max(text.get_window_extent().width for text in axes.texts) < 0.95 * square

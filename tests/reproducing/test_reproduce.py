@@ -144,6 +144,10 @@ def test_explainers_where_the_answer_is_known_stand_in_a_table(tmp_path, capsys)
     assert rows[0][:2] == ["method", "precision at their number"]
     assert min(found["raw_attention"]) > 0.9, "attention is the only road to the one word that decides"
     assert found["random"][0] < 0.5
+    assert "stories, additive, rationales: By raw_attention, marked words come earlier than by chance" in said.out
+    assert "published" not in said.out, "the paper prints no numbers"
+    assert "*Reproduced*" not in text
+    assert not (tmp_path / "page/global.csv").exists()
     assert (tmp_path / "page/global-known-answers-stories-stories-additive.svg").exists()
 
 

@@ -3,10 +3,13 @@
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from whence.commands._shared import HERE, Output, leading, parsed, quieten
 from whence.core.errors import BadConfig
+
+if TYPE_CHECKING:
+    from whence.results.result import Result
 
 
 @dataclass(frozen=True)
@@ -53,18 +56,28 @@ def command(arguments: list[str]) -> int:
     from whence.results.store import Store
 
     way = Way(options.scale, Store(options.out), options.data_dir, options.output.silent, options.saved)
-    lines, found = [], []
+    lines, found, sentences = [], [], list[str]()
     for what, case, result in conducted(study, options.only, way, options.output.say, options.mode):
         found.append((what, case, result))
         new = lines_found(what, case, result, options.scale)
         lines += new
-        options.output.say(as_text(new) if new else "")
+        said = "" if new else in_words(case.name, result)
+        sentences += [said] if said and said not in sentences else []  # several figures may be of one result
+        options.output.say(as_text(new) if new else said)
     page = write_ledger(study, options.scale, found, options.ledger) if options.ledger else None
     if options.output.json:
-        print(json.dumps({"lines": json.loads(as_table(lines).to_json(orient="records")), "page": page and str(page)}))
+        held = {"lines": json.loads(as_table(lines).to_json(orient="records")), "found": sentences}
+        print(json.dumps({**held, "page": page and str(page)}))
         return 0
-    print(as_text(lines))
+    print("\n".join([*([as_text(lines)] if lines or not sentences else []), *sentences]))
     print(
         f"\nThe page: {page}" if page else f"\nResults: {options.out}. With --ledger PAGE.md, a page with figures too."
     )
     return 0
+
+
+def in_words(case: str, result: "Result") -> str:
+    """What was found, in a sentence: for figures of which no numbers were published."""
+    from whence.experiments import experiment
+
+    return f"{case}, {result.experiment}: {experiment(result.experiment).verdict(result.table).sentence}"

@@ -26,7 +26,7 @@ def bigram_shift(known: Sequence[Example]) -> Reader:
 
     def read(e: Example, rng: Rng) -> Item | None:
         words = words_of(e)
-        fixed = [features_of(e, word).get("UPOS") in FIXED for word in range(len(words))]
+        fixed = [is_fixed(e, word) for word in range(len(words))]
         places = [i for i in range(1, len(words) - 1)
                   if not fixed[i] and not fixed[i + 1] and words[i].lower() != words[i + 1].lower()]  # fmt: skip
         if not places:
@@ -36,6 +36,12 @@ def bigram_shift(known: Sequence[Example]) -> Reader:
         return Item(in_words(new), INVERTED) if swapped else Item(in_words(words), ORIGINAL)
 
     return read
+
+
+def is_fixed(e: Example, word: int) -> bool:
+    """Whether a word is punctuation or a symbol; where parts of speech are not known, by its relation."""
+    upos = features_of(e, word).get("UPOS")
+    return relations_of(e)[word] == "punct" if upos is None else upos in FIXED
 
 
 def odd_man_out(known: Sequence[Example]) -> Reader:

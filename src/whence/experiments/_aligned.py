@@ -35,6 +35,10 @@ def refuse_unlinked(examples: Sequence[Example], data: str) -> None:
             f"{lacking} of {len(examples)} examples of {data} have no reference links between the words of the text and"
             " of its translation; take a corpus that has them: numerals, multi30k:aligned"
         )
+    if not any(example.alignment for example in examples):
+        raise BadData(
+            f"the {len(examples)} examples of {data} have no reference link at all; expected links like 0-0 1-2"
+        )
 
 
 def to_be_drawn(examples: Sequence[Example]) -> int | None:

@@ -106,16 +106,19 @@ def effects(table: pd.DataFrame) -> list[Effect]:
     items = by_item(table)
     there = list(table["model"].unique())
     last = [model for model in there if model in LAST] or there
-    n, seeds = items["item"].nunique(), table["seed"].nunique()
+    n = items["item"].nunique()
+    seeds = int(table[table["model"].isin(last)].groupby("model")["seed"].nunique().max())
     found = [
         Effect(f"Kendall's τ of {moved} and forgetting over the items", of.mean, of.low, of.high, "of τ", SMALLEST, n,
                seeds)
         for moved, of in ((moved, related(items, moved, last)) for moved in ("speed", "drift"))
     ]  # fmt: skip
     for model in there:
-        of, rows = recalled(beyond(table[table["model"] == model])), beyond(table[table["model"] == model])
+        rows = beyond(table[table["model"] == model])
+        of = recalled(rows)
         found.append(Effect(f"recall of {NAMES[model]} after delays longer than learned", 100 * of.mean, 100 * of.low,
-                            100 * of.high, "per cent", 0.0, rows["example"].nunique(), seeds))  # fmt: skip
+                            100 * of.high, "per cent", 0.0, rows["example"].nunique(),
+                            rows["seed"].nunique()))  # fmt: skip
     return found
 
 
@@ -125,6 +128,11 @@ def decided(related_: Effect, recalls: Sequence[Effect], chance: float) -> tuple
         f"{one.name.removeprefix('recall of ').partition(' after ')[0]} {one.value:.0f} %" for one in recalls
     )
     rest = f" Recall after delays longer than learned: {told} (chance {100 * chance:.0f} %)."
+    if not any(np.isfinite(one.value) for one in recalls):
+        return (
+            "undecided",
+            "No delay is longer than those learned, after which forgetting is looked for; see another split.",
+        )
     if not np.isfinite(related_.value):
         return "undecided", f"No model forgot some items more than others, so there is no order to compare.{rest}"
     much = f"Kendall's τ {related_.value:.2f}, {related_.low:.2f} to {related_.high:.2f}"

@@ -52,11 +52,19 @@ def erasures(bench: "Bench", what: What, sites: Sequence[str] = ("*",)) -> Itera
 def _erased(bench: "Bench", batch: Batch, what: What, sites: Sequence[str]) -> list[Erased]:
     subject, likelihood = bench.subject, Likelihood(bench.subject, batch)
     if what == "heads":
+        refuse_headless(subject)
         return [_without_heads(subject, batch, likelihood, name) for name in matching(subject.sites, sites)]
     if what == "words":
         return [_without_words(bench, batch, likelihood)]
     calls = embedding(subject, batch) if what == "dimensions" else layers(subject, batch, sites)
     return [_without_units(subject, batch, likelihood, name, *call) for name, call in calls.items()]
+
+
+def refuse_headless(subject: Subject) -> None:
+    """Refuse a model without attention."""
+    if not subject.sites:
+        named = subject.name or type(subject.model).__name__
+        raise BadConfig(f"{named} has no attention, and so no heads; erase words or dimensions (--what)")
 
 
 class Likelihood:
@@ -92,7 +100,7 @@ def embedding(subject: Subject, batch: Batch) -> Calls:
 def layers(subject: Subject, batch: Batch, sites: Sequence[str]) -> Calls:
     """The layers around these sites; of a model that has none, its parts that give a hidden state for every token."""
     found: Calls = {}
-    for name in matching(subject.sites, sites):
+    for name in matching(subject.sites, sites) if subject.sites else ():
         path, _, ordinal = name.partition("#")
         numbered = re.match(r"(.*?(?:^|\.)\d+)(?:\.|$)", path)
         if numbered is not None and numbered[1] != path:
@@ -107,7 +115,7 @@ def layers(subject: Subject, batch: Batch, sites: Sequence[str]) -> Calls:
             found.setdefault(named[module], (module, 0))
     if not found:
         raise BadConfig(f"{type(subject.model).__name__} has no layers, and no part that gives a hidden state for each"
-                        " token; erase words, dimensions or heads")  # fmt: skip
+                        " token; erase words or dimensions (--what)")  # fmt: skip
     return found
 
 

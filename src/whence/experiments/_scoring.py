@@ -11,6 +11,7 @@ from numpy import ndarray
 from whence.data.words import tidy
 from whence.explainers import explainer
 from whence.explainers._attribution import Attribution
+from whence.explainers._finding import RANDOM
 from whence.explainers._options import written_options
 from whence.explainers.lat import traced
 from whence.models.batch import Batch
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 class Occurrences:
     """A word in an example: how often it stands there, and the sum of its scores by one method.
 
-    `word` is in small letters without punctuation. `score` is the explainer's own, summed over a word's pieces.
+    `word` is in small letters without punctuation. `score` is the explainer's own, summed over a word's pieces; of
+    random scores the first piece's, so that chance favours no long words.
     """
 
     example: int
@@ -46,6 +48,7 @@ def occurrences(bench: "Bench", methods: Sequence[str], options: Sequence[str]) 
         words, target = tokens_words(bench, batch), predicted(bench.subject, batch)
         for method in methods:
             found = explainer(method)(bench.subject, batch, target, **chosen.get(method, {}))
+            found = found.of_first_pieces() if method == RANDOM else found
             for row, number in enumerate(bench.numbers(batch)):
                 yield from _in_one(found, row, number, method, words[row])
 

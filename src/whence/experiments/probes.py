@@ -28,7 +28,7 @@ from pydantic import Field
 from tqdm.auto import tqdm
 
 from whence.core.errors import BadData
-from whence.data.examples import Corpus
+from whence.data.examples import Corpus, Example
 from whence.data.probing_drawn import Task, derived, divided, features_checksum, labelled, lacking
 from whence.experiments import _probing_judged as judged
 from whence.experiments._config import Run
@@ -109,9 +109,10 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
 def asked(config: Config, bench: "Bench") -> tuple[list[Task], dict[str, str]]:
     """The tasks, and what is said of where they come from."""
     train, test = divided(bench.corpus, bench.examples, config.seed)
-    if all(e.heads is not None and e.relations is not None and e.features is not None for e in (*train, *test)):
+    known = trees_of((*train, *test))
+    if known:
         tasks, why_not = derived(config.tasks, train, test, config.train, config.test, config.seed)
-        constant = {"source": "the sentences' trees and morphology"}
+        constant = {"source": known}
     else:
         name = config.data if bench.corpus is None else bench.corpus.name
         one = labelled(name, train, test, config.train, config.test, config.seed)
@@ -125,6 +126,15 @@ def asked(config: Config, bench: "Bench") -> tuple[list[Task], dict[str, str]]:
             f" columns head, deprel, upos and feats) or with labels, enough of each. {left_out}"
         )
     return tasks, {**constant, "left_out": left_out}
+
+
+def trees_of(examples: Sequence[Example]) -> str:
+    """What is known of the sentences besides their words; empty if they have no trees, or labels and no morphology."""
+    if any(e.heads is None or e.relations is None for e in examples):
+        return ""
+    if all(e.features is not None for e in examples):
+        return "the sentences' trees and morphology"
+    return "" if any(e.label is not None for e in examples) else "the sentences' trees"
 
 
 def probed(

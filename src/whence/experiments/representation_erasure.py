@@ -26,6 +26,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from whence.core.errors import BadData
 from whence.experiments import _erased_drawn
 from whence.experiments._config import Run
 from whence.experiments._erased import losses, rows
@@ -86,6 +87,8 @@ COLUMNS = Columns(
 
 def run(config: Config, bench: "Bench") -> pd.DataFrame:
     """The table: what is lost without each part, over all texts and over those of each right answer."""
+    if len(bench.examples) < 2:
+        raise BadData("there is one text; expected two or more, since a part is chosen on some and reported on others")
     whole, places = losses(bench, config.what, config.sites)
     labels = np.array(bench.all_labels())
     constant = {"erased": config.what, "measure": {"relative": "importance", "nats": "lost"}[config.measure]}
@@ -166,7 +169,7 @@ def verdict(table: pd.DataFrame) -> Verdict:
 
 def decided(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
     """Yes if heads were erased and the whole interval is above the smallest effect; else nothing is decided."""
-    if effect.too_few and what == "heads":
+    if effect.too_few and (what == "heads" or not np.isfinite(effect.value)):
         return "undecided", effect.too_few
     which = repr(which) if what == "words" else which
     value, low, high = (f"{round(end, 2) + 0.0:.2f}" for end in (effect.value, effect.low, effect.high))  # never -0.00

@@ -37,6 +37,13 @@ class Attribution:
         number = self.word[row][mine]
         return np.bincount(number, weights=self.scores[row][mine]).astype(float)  # also where there are none
 
+    def of_first_pieces(self) -> "Attribution":
+        """The same with nothing on a word's later pieces, so that its score is the first one's, and not their sum."""
+        same = (np.diff(self.word) == 0) & (np.diff(self.segment) == 0) & (self.word[:, 1:] >= 0)
+        later = np.pad(same & ~self.special[:, 1:] & ~self.special[:, :-1], ((0, 0), (1, 0)))  # [batch token]
+        how = f"{self.how}; words: their first piece"
+        return replace(self, how=how, scores=np.where(later, 0.0, self.scores).astype(self.scores.dtype))
+
     def by_word(self, spelled: Sequence[str]) -> "Attribution":
         """Of one text, the same with each word's pieces as one token, which has the sum of their scores.
 

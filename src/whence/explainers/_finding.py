@@ -14,6 +14,8 @@ from whence.measures.ranking import average_precision, r_precision
 from whence.models.subject import Subject
 from whence.models.targets import predicted
 
+RANDOM = "random"  # the explainer of chance
+
 
 class Found(NamedTuple):
     """How well the marked words of each example are found: `average` precision, and precision `at` their number."""
@@ -28,7 +30,9 @@ def found(
     """For each example how early the words that decide come, in the order of their scores.
 
     Of a narrative it is the mean over its windows, since scores are normalized within a window and do not compare from
-    one to another. What holds no marked word is left out: windows, and examples (NaN). Signed scores count by size.
+    one to another. What holds no marked word is left out: windows, and examples (NaN). Signed scores count by size. A
+    word in pieces has the sum of their scores; not so if they are random, for then words in many pieces would come
+    first, and that is not chance.
     """
     known = [number for number, example in enumerate(examples) if any(example.deciding or ())]
     if not known:
@@ -36,6 +40,7 @@ def found(
     explain, precision = explainer(method), np.full((2, len(examples)), np.nan)
     for batch in subject.batches([examples[number] for number in known], batch_size):
         scores = explain(subject, batch, predicted(subject, batch), **options)
+        scores = scores.of_first_pieces() if scores.method == RANDOM else scores
         for row, place in enumerate(batch.examples.tolist()):
             precision[:, known[place]] = _precision(examples[known[place]], np.abs(scores.words(row)))
     return Found(*precision)

@@ -1,5 +1,6 @@
 """A table of numbers shaded by their size, with a column to compare them with (000 Fig. 6)."""
 
+import re
 from collections.abc import Collection
 
 import numpy as np
@@ -14,7 +15,7 @@ from whence.figures.shades import visible
 from whence.figures.style import INK, PALETTE, QUIET, canvas, house
 
 SHADES = LinearSegmentedColormap.from_list("house", ["#ffffff", "#9ccbe6", PALETTE[0]])
-MOST = 24  # columns
+MOST, MANY = 24, 12  # columns; beyond the second, letters are smaller
 GAP = 0.35  # of a square, between the columns apart and the others
 
 
@@ -57,13 +58,18 @@ def _cell(axes: Axes, at: tuple[float, float], value: float, shade: float, bold:
     """One square and its number."""
     colour = SHADES(shade) if np.isfinite(value) else "white"
     axes.add_patch(Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=1.2))
-    axes.text(*at, _written(value), ha="center", va="center", fontsize=8.5 if columns <= 10 else 6.5,
+    axes.text(*at, _written(value), ha="center", va="center", fontsize=_size(columns),
               weight="bold" if bold else "normal", color="white" if shade > 0.75 else INK)  # fmt: skip
 
 
+def _size(columns: int) -> float:
+    """Points of the numbers, so that -.12 fits into its square."""
+    return 8.5 if columns <= 10 else 6.5 if columns <= MANY else 5.8
+
+
 def _written(value: float) -> str:
-    """Two digits after the point, as in the paper."""
-    return f"{value:.2f}".replace("0.", ".", 1) if np.isfinite(value) else "–"
+    """Two digits after the point and no zero before it, as in the paper; never -.00."""
+    return re.sub(r"^(-?)0\.", r"\1.", f"{round(value, 2) + 0.0:.2f}") if np.isfinite(value) else "–"
 
 
 def _dress(axes: Axes, cells: pd.DataFrame, where: list[float], x_label: str, note: str) -> None:
@@ -71,6 +77,8 @@ def _dress(axes: Axes, cells: pd.DataFrame, where: list[float], x_label: str, no
     axes.set(xlim=(where[0] - 0.5, where[-1] + 0.5), ylim=(len(cells) - 0.5, -0.5))
     axes.set_xticks(where, [visible(str(name)) for name in cells.columns], fontsize=8.5 if len(where) <= 10 else 7)
     axes.set_yticks(range(len(cells)), [visible(str(name)) for name in cells.index])
+    if len(where) > MANY:
+        axes.tick_params(axis="y", labelsize=8.5)  # names leave room for the squares
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.set_xlabel(x_label)

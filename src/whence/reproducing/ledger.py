@@ -29,8 +29,9 @@ def write_ledger(study: Study, scale: Scale, found: Found, page: Path) -> Path:
     with saving(page):
         folder.mkdir(parents=True, exist_ok=True)
         lines = ledger_table(study, scale, found)
-        lines.to_csv(folder / f"{study.name}.csv", index=False, float_format="%.4g")
-        parts = [_heading(study, scale, folder), *_tables(study, lines, found), finding(study, found)]
+        if len(lines):
+            lines.to_csv(folder / f"{study.name}.csv", index=False, float_format="%.4g")
+        parts = [_heading(study, scale, folder, lines), *_tables(study, lines, found), finding(study, found)]
         parts += [_figure(figure, lines, found, folder, study.name) for figure in study.figure]
         parts += [first_figure(study, found, folder), _remarks(study)]
         body = "\n\n".join(part for part in parts if part)
@@ -47,12 +48,15 @@ def within(page: Path, name: str, body: str) -> str:
     return f"{before.rstrip()}\n\n{begin}\n{body}\n{end}\n" + (f"\n{after.strip()}\n" if after.strip() else "")
 
 
-def _heading(study: Study, scale: Scale, folder: Path) -> str:
+def _heading(study: Study, scale: Scale, folder: Path, lines: pd.DataFrame) -> str:
+    """What the study is; where numbers were published, also how ours are set beside them."""
     made = f"`whence reproduce {study.name} --scale {scale} --ledger PAGE`"
+    begin = f"## {study.title} (paper {study.paper})\n\n{study.about.strip()}\n\nMade by {made} from saved results."
+    if lines.empty:
+        return begin
     return (
-        f"## {study.title} (paper {study.paper})\n\n{study.about.strip()}\n\nMade by {made} from saved results. {RULE}"
-        " Changes are in points, with 95 % paired bootstrap intervals over examples and seeds. All numbers:"
-        f" [`{study.name}.csv`]({folder.name}/{study.name}.csv)."
+        f"{begin} {RULE} Changes are in points, with 95 % paired bootstrap intervals over examples and seeds. All"
+        f" numbers: [`{study.name}.csv`]({folder.name}/{study.name}.csv)."
     )
 
 
