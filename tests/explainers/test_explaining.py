@@ -13,17 +13,23 @@ import transformers as hf
 import saved_models
 import zoo
 from tokenizing import byte_pairs, reader, wordpiece
-from whence.core.errors import BadConfig, BadData
+from whence.core.errors import BadConfig, BadData, NoAttention
 from whence.data.examples import Example
 from whence.explainers import explainer, names
 from whence.explainers._options import refuse_options
 from whence.explaining import USUAL, explain_text
-from whence.models import AdditiveConfig, AdditiveForSequenceClassification
+from whence.models import (
+    AdditiveConfig,
+    AdditiveForSequenceClassification,
+    ReaderConfig,
+    ReaderForSequenceClassification,
+)
 from whence.models.subject import Subject, load
 from whence.models.targets import predicted
 from whence.models.vocabulary import word_tokenizer
 
 SCRIPT = "<script>alert(1)</script>"
+FREE = ("gradient_x_input", "gradient_squared", "integrated_gradients", "leave_one_out", "random")  # of attention
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +48,12 @@ def subject():
 @pytest.fixture(scope="module")
 def explanation(subject):
     return explain_text(subject, f"A {SCRIPT} film")
+
+
+def unattending():
+    """An LSTM that is read at its end."""
+    config = ReaderConfig(attention="none", embedding_size=12, hidden_size=8, **zoo.TEXT)
+    return Subject(ReaderForSequenceClassification(config), wordpiece(), name="silent")
 
 
 class Tags(HTMLParser):
@@ -114,6 +126,19 @@ def test_pdf_is_written(explanation, tmp_path):
 def test_an_empty_text_is_refused(subject, empty):
     with pytest.raises(BadData, match="the text is empty; expected words to explain"):
         explain_text(subject, empty)
+
+
+@pytest.mark.parametrize("method", [name for name in names() if name not in FREE])
+def test_a_model_without_attention_has_none_to_look_at(method):
+    silent = unattending()
+    with pytest.raises(NoAttention, match=r"^silent has no attention to look at; methods that need none are gradient"):
+        explain_text(silent, "good film", methods=(method,))
+
+
+def test_a_model_without_attention_is_explained_by_methods_that_need_none():
+    explained = explain_text(unattending(), "good film", methods=FREE)
+    assert list(explained.scores) == list(FREE)
+    assert explained.heads == ()
 
 
 def test_an_unknown_method_is_refused_before_anything_is_run(subject):
