@@ -192,6 +192,13 @@ def test_words_have_the_sum_of_their_pieces():
     assert pair.tokens == ["unbelievable", "unbelievable", "movies"]
 
 
+def test_words_of_a_language_model_which_is_asked_for_one_more():
+    pieces, whole = (explain_text(speaker(), "an unbelievable movie", words=words) for words in (False, True))
+    assert whole.tokens == ["an", "unbelievable", "movie"]
+    for method, scores in whole.scores.items():
+        assert sum(scores) == pytest.approx(sum(pieces.scores[method]), rel=1e-4, abs=1e-6)
+
+
 def test_words_of_paragraphs_have_the_sum_of_their_pieces():
     subject, text = reader("bert"), "an unbelievable movie\n\nunbelievable\n\nunbelievable movies !"
     pieces = explain_text(subject, text, methods=("random",), paragraphs=True)
