@@ -189,6 +189,11 @@ def test_no_command_and_an_unknown_one(capsys):
         (("", "--method", "random"), "the text is empty; expected words to explain"),
         (("dull", "--method", "gradient"), "no explainer 'gradient'"),
         (("dull", "--form", "pdf"), "name a file with --out"),
+        (
+            ("dull", "--target", "trist"),
+            "a target is for models that make a text of a text; this one is for sequence-c",
+        ),
+        (("dull", "--pair", " "), "the second text is empty; expected words, or no second text"),
         (("dull", "--out", "/proc/nowhere/x.html", "--form", "html"), "could not write in /proc/nowhere/x.html"),
         (("dull", "--device", "abacus"), "the device 'abacus' cannot be used here"),
     ],

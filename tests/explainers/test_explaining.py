@@ -227,13 +227,16 @@ def test_a_taggers_and_a_language_models_answers_have_names():
 
 def test_a_translator_is_asked_about_a_target():
     subject = load(saved_models.translator())
-    with pytest.raises(BadData, match=r"expected the text it is to be asked about: --target TEXT"):
-        explain_text(subject, "the plot is dull")
+    for target in (None, " "):
+        with pytest.raises(BadData, match=r"expected the text it is to be asked about: --target TEXT"):
+            explain_text(subject, "the plot is dull", target=target)
     explanation = explain_text(subject, "the plot is dull", target="the cast is weak", methods=("leave_one_out",))
     batch = subject.encode([Example("the plot is dull", target="the cast is weak")])
     probs = subject.predict(batch)[0]  # [position class]
-    of_words = [place for place, token in enumerate(batch.gold[0].tolist()) if token != subject.tokenizer.eos_token_id]
+    ends = subject.tokenizer.convert_tokens_to_ids(["[CLS]", "[SEP]"])  # it has no token of its own for the end
+    of_words = [place for place, token in enumerate(batch.gold[0].tolist()) if token not in ends]
     assert explanation.probability == pytest.approx(float(probs[of_words[-1]].max()))
+    assert explanation.where == f"where the target has {subject.tokenizer.tokenize('weak')[-1]!r}"
 
 
 def test_an_attribution_shows_itself_escaped(subject):
