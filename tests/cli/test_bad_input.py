@@ -232,7 +232,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(capsys, out, monkeypatch):
     assert not (out / "report.html").exists()
     assert audit(capsys, saved_models.labelled(), out).code == 0
     assert {path: path.read_bytes() for path in kept} == kept
-    assert len(Store(out).all()) == 4  # experiments
+    assert len(Store(out).all()) == 5  # experiments
 
 
 @pytest.fixture(scope="module")
