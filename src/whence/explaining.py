@@ -183,8 +183,12 @@ def encoded(subject: Subject, text: str, pair: str | None, target: str | None) -
     """The text as a batch of one."""
     if not text.strip():
         raise BadData("the text is empty; expected words to explain")
-    if subject.task.needs == "target" and not target:
+    if pair is not None and not pair.strip():
+        raise BadData("the second text is empty; expected words, or no second text")
+    if subject.task.needs == "target" and not (target or "").strip():
         raise BadData("this model makes a text of a text; expected the text it is to be asked about: --target TEXT")
+    if subject.task.needs != "target" and target is not None:
+        raise BadConfig(f"a target is for models that make a text of a text; this one is for {subject.task.name}")
     return subject.encode([Example(text, pair=pair, target=target)], ahead=True)
 
 

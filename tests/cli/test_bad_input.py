@@ -189,6 +189,11 @@ def test_no_command_and_an_unknown_one(capsys):
         (("", "--method", "random"), "the text is empty; expected words to explain"),
         (("dull", "--method", "gradient"), "no explainer 'gradient'"),
         (("dull", "--form", "pdf"), "name a file with --out"),
+        (
+            ("dull", "--target", "trist"),
+            "a target is for models that make a text of a text; this one is for sequence-c",
+        ),
+        (("dull", "--pair", " "), "the second text is empty; expected words, or no second text"),
         (("dull", "--out", "/proc/nowhere/x.html", "--form", "html"), "could not write in /proc/nowhere/x.html"),
         (("dull", "--device", "abacus"), "the device 'abacus' cannot be used here"),
     ],
@@ -227,7 +232,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(capsys, out, monkeypatch):
     assert not (out / "report.html").exists()
     assert audit(capsys, saved_models.labelled(), out).code == 0
     assert {path: path.read_bytes() for path in kept} == kept
-    assert len(Store(out).all()) == 4  # experiments
+    assert len(Store(out).all()) == 5  # experiments
 
 
 @pytest.fixture(scope="module")

@@ -157,6 +157,8 @@ def test_explain_takes_options_paragraphs_and_any_method(capsys):
     assert "sinks left out (" in said.out
     assert "mean weight above 0.25" in said.out
     assert "heads that carry the answer" in said.out
+    dashed = whence(capsys, *given, "--method", "lat-mixed", "--options", "lat-mixed.normalize=l1")
+    assert "normalize: l1" in dashed.out, dashed.err
     wrong = whence(capsys, *given, "--method", "rollout", "--options", "rollout.rows=3")
     assert (wrong.code, "rollout has no option 'rows'" in wrong.err) == (2, True)
     long = whence(capsys, "explain", saved_models.bert(), "so dull " * 99, "--paragraphs", "--method", "rollout")

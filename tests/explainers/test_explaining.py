@@ -13,17 +13,23 @@ import transformers as hf
 import saved_models
 import zoo
 from tokenizing import byte_pairs, reader, wordpiece
-from whence.core.errors import BadConfig, BadData
+from whence.core.errors import BadConfig, BadData, NoAttention
 from whence.data.examples import Example
 from whence.explainers import explainer, names
 from whence.explainers._options import refuse_options
 from whence.explaining import USUAL, explain_text
-from whence.models import AdditiveConfig, AdditiveForSequenceClassification
+from whence.models import (
+    AdditiveConfig,
+    AdditiveForSequenceClassification,
+    ReaderConfig,
+    ReaderForSequenceClassification,
+)
 from whence.models.subject import Subject, load
 from whence.models.targets import predicted
 from whence.models.vocabulary import word_tokenizer
 
 SCRIPT = "<script>alert(1)</script>"
+FREE = ("gradient_x_input", "gradient_squared", "integrated_gradients", "leave_one_out", "random")  # of attention
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +48,12 @@ def subject():
 @pytest.fixture(scope="module")
 def explanation(subject):
     return explain_text(subject, f"A {SCRIPT} film")
+
+
+def unattending():
+    """An LSTM that is read at its end."""
+    config = ReaderConfig(attention="none", embedding_size=12, hidden_size=8, **zoo.TEXT)
+    return Subject(ReaderForSequenceClassification(config), wordpiece(), name="silent")
 
 
 class Tags(HTMLParser):
@@ -116,6 +128,19 @@ def test_an_empty_text_is_refused(subject, empty):
         explain_text(subject, empty)
 
 
+@pytest.mark.parametrize("method", [name for name in names() if name not in FREE])
+def test_a_model_without_attention_has_none_to_look_at(method):
+    silent = unattending()
+    with pytest.raises(NoAttention, match=r"^silent has no attention to look at; methods that need none are gradient"):
+        explain_text(silent, "good film", methods=(method,))
+
+
+def test_a_model_without_attention_is_explained_by_methods_that_need_none():
+    explained = explain_text(unattending(), "good film", methods=FREE)
+    assert list(explained.scores) == list(FREE)
+    assert explained.heads == ()
+
+
 def test_an_unknown_method_is_refused_before_anything_is_run(subject):
     with pytest.raises(BadConfig, match=r"no explainer 'leave_one_aut' \(did you mean leave_one_out\?\)"):
         explain_text(subject, "film", methods=("random", "leave_one_aut"))
@@ -167,6 +192,13 @@ def test_words_have_the_sum_of_their_pieces():
     assert pair.tokens == ["unbelievable", "unbelievable", "movies"]
 
 
+def test_words_of_a_language_model_which_is_asked_for_one_more():
+    pieces, whole = (explain_text(speaker(), "an unbelievable movie", words=words) for words in (False, True))
+    assert whole.tokens == ["an", "unbelievable", "movie"]
+    for method, scores in whole.scores.items():
+        assert sum(scores) == pytest.approx(sum(pieces.scores[method]), rel=1e-4, abs=1e-6)
+
+
 def test_words_of_paragraphs_have_the_sum_of_their_pieces():
     subject, text = reader("bert"), "an unbelievable movie\n\nunbelievable\n\nunbelievable movies !"
     pieces = explain_text(subject, text, methods=("random",), paragraphs=True)
@@ -195,13 +227,16 @@ def test_a_taggers_and_a_language_models_answers_have_names():
 
 def test_a_translator_is_asked_about_a_target():
     subject = load(saved_models.translator())
-    with pytest.raises(BadData, match=r"expected the text it is to be asked about: --target TEXT"):
-        explain_text(subject, "the plot is dull")
+    for target in (None, " "):
+        with pytest.raises(BadData, match=r"expected the text it is to be asked about: --target TEXT"):
+            explain_text(subject, "the plot is dull", target=target)
     explanation = explain_text(subject, "the plot is dull", target="the cast is weak", methods=("leave_one_out",))
     batch = subject.encode([Example("the plot is dull", target="the cast is weak")])
     probs = subject.predict(batch)[0]  # [position class]
-    of_words = [place for place, token in enumerate(batch.gold[0].tolist()) if token != subject.tokenizer.eos_token_id]
+    ends = subject.tokenizer.convert_tokens_to_ids(["[CLS]", "[SEP]"])  # it has no token of its own for the end
+    of_words = [place for place, token in enumerate(batch.gold[0].tolist()) if token not in ends]
     assert explanation.probability == pytest.approx(float(probs[of_words[-1]].max()))
+    assert explanation.where == f"where the target has {subject.tokenizer.tokenize('weak')[-1]!r}"
 
 
 def test_an_attribution_shows_itself_escaped(subject):

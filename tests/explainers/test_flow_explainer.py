@@ -105,7 +105,7 @@ def test_a_models_layers_are_the_network(name, heads, residual):
             reached = graph.has_node((0, token)) and bool(real[token])
             expected = networkx.maximum_flow_value(graph, "read", (0, token)) if reached else 0.0
             assert attribution.scores[text, token] == pytest.approx(expected, abs=1e-6)
-        column = np.minimum(1, layers[0].sum(0)) * real.numpy()
+        column = np.minimum(1, layers[0][real.numpy()].sum(0)) * real.numpy()  # nothing comes down to padding
         assert_allclose(baseline.scores[text], column, atol=1e-6)
     assert f"heads: {heads}, residual: {'yes' if residual else 'no'}" in attribution.how
     assert "of tokens at the bound min(1, column of layer 1)" in attribution.how
@@ -162,3 +162,14 @@ def test_heads_that_cannot_be_fused(method):
         explained(method, subject, batch, heads="sum")
     with pytest.raises(BadConfig, match=f"^{method} follows one stack of self-attention"):
         explained(method, reader("funnel"), reader("funnel").encode(EXAMPLES))
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "transformer-post-learned"])
+def test_padding_changes_neither_flow_nor_its_bound(name):
+    """Padding, too, attends to tokens, and has columns of its own to add."""
+    subject = reader(name)
+    for method in ("flow", "flow_bound"):
+        together = explained(method, subject, subject.encode(EXAMPLES))
+        alone = explained(method, subject, subject.encode(EXAMPLES[2:]))
+        assert_allclose(together.scores[2, : alone.scores.shape[1]], alone.scores[0], atol=1e-5)
+        assert not together.scores[2, alone.scores.shape[1] :].any()

@@ -90,6 +90,7 @@ def test_padding_gets_nothing_and_texts_do_not_depend_on_each_other():
         ({"baseline": "noise"}, "no baseline 'noise'; there are: zero, padding"),
         ({"steps": 0}, "steps are from 1 to most_steps; came 0 and 1024"),
         ({"steps": 9, "most_steps": 8}, "steps are from 1 to most_steps; came 9 and 8"),
+        ({"small": -1.0}, "a delta is small as a part of the change, above 0; came -1"),
     ],
 )
 def test_choices_that_do_not_exist(options, complaint):

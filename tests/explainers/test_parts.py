@@ -26,6 +26,7 @@ MADE = {
     "distilbert": ("distilbert.transformer.layer.0.sa_layer_norm", "gives"),
     "gpt2": ("transformer.h.0.ln_2", "given"),
     "llama": ("model.layers.0.post_attention_layernorm", "given"),
+    "qwen3": ("model.layers.0.post_attention_layernorm", "given"),  # which norms queries and keys as well
     "opt": ("model.decoder.layers.0.final_layer_norm", "given"),
     "gpt-oss": ("model.layers.0.post_attention_layernorm", "given"),
     "modernbert": ("model.layers.0.mlp_norm", "given"),

@@ -72,10 +72,11 @@ def test_a_slow_loop_over_a_models_heads(name):
     for site, one in found.items():
         weights, mapped = layers[site].weights, layers[site].mapped
         mask = layers[site].call.mask.expand(layers[site].call.weights.shape)
+        real = batch.answers if name == "bart" else batch.mask
         for text, head in ((0, 0), (1, 3), (2, 2)):
             drawn, given, lengths = np.zeros(weights.shape[-1]), np.zeros(weights.shape[-1]), []
             for key in range(weights.shape[-1]):
-                asking = [q for q in range(weights.shape[2]) if mask[text, head, q, key]]
+                asking = [q for q in range(weights.shape[2]) if mask[text, head, q, key] and real[text, q]]
                 if asking:
                     lengths.append(float(mapped[text, head, key].norm()))
                     drawn[key] = np.mean([float(weights[text, head, q, key]) for q in asking])
@@ -150,3 +151,15 @@ def test_a_limit_that_is_no_share(limit):
         explained("sinks", subject, batch, least=limit)
     with pytest.raises(BadConfig, match="above a number between 0 and 1"):
         explained("rollout", subject, batch, without_sinks=limit)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "bart", "recurrent-additive"])
+def test_queries_of_padding_do_not_count(name):
+    """A text has the same sinks alone and beside longer ones, and longer targets."""
+    subject = reader(name)
+    examples = [Example(e.text, target=t) for e, t in zip(EXAMPLES, ("the good film !", "a", "bad film"), strict=True)]
+    together, alone = (sinks.found(subject, subject.encode(some)) for some in (examples, examples[2:]))
+    for site, one in alone.items():
+        n_key = one.weight.shape[-1]
+        assert_allclose(together[site].weight[2, :, :n_key], one.weight[0], atol=1e-5)
+        assert_allclose(together[site].given[2, :, :n_key], one.given[0], atol=1e-5)

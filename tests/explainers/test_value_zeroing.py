@@ -146,6 +146,8 @@ def hooks(subject):
     [
         ("xlnet", "value_zeroing runs each layer by itself, and the one around .* cannot: "),
         ("xlm", "around transformer.attentions.0 there is no module that is a whole layer"),
+        ("squeezebert", "around transformer.encoder.layers.0.attention there is no module that the model calls as one"),
+        ("funnel", "around .* there is no module that the model calls as one"),
         ("hierarchical", "needs keys that are tokens"),
     ],
 )

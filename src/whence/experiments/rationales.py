@@ -2,10 +2,12 @@
 
 Rationales are marks that people made, or, in corpora that were made, the words that truly decide. Each word of a text
 is scored by an explainer, and the words are taken from the highest score down: the average precision is the area under
-precision over recall, 1 if all marked words come first, about their share of the words if the order is chance. Beside
-it stands the precision at their number: of as many words as are marked, those that score highest, the share that is
-marked. Of a narrative both are means over its windows, within which scores are normalized (paper 000, §5.2 and §3). Of
-a translation the last word is explained, and the words that are linked to it are marked.
+precision over recall, 1 if all marked words come first. Words of one score are taken together: a method that cannot
+tell words apart gets the share that is marked, and in a short text an order by chance gets more (0.41, where one of six
+is marked). Beside it stands the precision at their number: of as many words as are marked, those that score highest,
+the share that is marked, words of one score being in an order by chance. Of a narrative both are means over its
+windows, within which scores are normalized (paper 000, §5.2 and §3). Of a translation the last word is explained, and
+the words that are linked to it are marked.
 
 The smallest effect of interest is a twentieth more than random scores give. Examples without a marked word say nothing
 and are left out; signed scores count by size.

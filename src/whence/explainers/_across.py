@@ -23,7 +23,7 @@ from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.site import Call
 from whence.core.streaming import Fusion, Rollout, augmented, fused
-from whence.explainers._rows import automatic, refuse_row, shares
+from whence.explainers._rows import automatic, refuse_row, refuse_unattending, shares
 from whence.explainers._stack import Followed
 from whence.models.batch import Batch
 from whence.models.subject import Subject
@@ -141,6 +141,7 @@ def follow_across(
 
 def refuse_single(subject: Subject, method: str) -> None:
     """There must be an encoder's self-attention, a decoder's, and a look across."""
+    refuse_unattending(subject)
     kinds = {site.kind for site in subject.sites.values()}
     if kinds != {"self", "causal", "cross"} or any(site.keys == "parts" for site in subject.sites.values()):
         raise BadConfig(f"{method} follows a decoder's self-attention, its look across and the encoder's self-attention"

@@ -36,7 +36,9 @@ class Carried:
 
 
 def carried(subject: Subject, batch: Batch, target: Target) -> tuple[Carried, ...]:
-    """Every head of the model, the one that carries most first; nothing where there is one head alone."""
+    """Every head of the model, the one that carries most first; nothing where there is one head alone, or none."""
+    if not subject.sites:
+        return ()
     tape = Tape()
     slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
     with slow, torch.enable_grad(), subject.embedded(), attending(subject.model, watch=tape):

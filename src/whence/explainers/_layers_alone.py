@@ -126,6 +126,8 @@ def _alone(
 ) -> LayerAlone:
     if module is None:
         return _context_alone(subject, calls, times)
+    if module not in given:  # a list of layers, or one that the model does not call as a module
+        raise BadConfig(f"{ALONE}, and around {name} there is no module that the model calls as one; see raw_attention")
     arguments, output = given[module][int(name.partition("#")[2] or 0)]
     rows = len(calls[0].weights)
     recorded = batch_first(output, rows)[: rows // times]

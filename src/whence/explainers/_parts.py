@@ -25,7 +25,7 @@ from whence.core.site import Call
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 
-RECENT = 8  # linear maps before an attention: its queries', keys', values' are among them
+RECENT = 8  # linear maps and norms before an attention: those of its queries, keys, values are among them
 
 
 @dataclass(eq=False)
@@ -61,7 +61,7 @@ class Observing:
         self.finished, self.wants_residual = finished, residual
         self.waiting: Layer | None = None
         self.mapped_before: deque[Tensor] = deque(maxlen=RECENT)  # what the last linear maps were given
-        self.normed_before: Tensor | None = None  # what the last norm was given
+        self.normed_before: deque[Tensor] = deque(maxlen=RECENT)  # what the last norms were given
         self.made_last: Tensor | None = None  # by the last linear map
         self.summed: Tensor | None = None  # what a norm was given that may belong to the waiting layer
 
@@ -97,14 +97,14 @@ class Observing:
             self.close()
         elif layer is not None and layer.made is not None and given.numel() == layer.made.numel():
             past = given.double().reshape(layer.made.shape) - layer.made
-            first = self.normed_before is not None and near(past, self.normed_before)
+            first = any(near(past, other) for other in self.normed_before)
             if first or any(near(past, other) for other in self.mapped_before):
                 layer.residual, layer.norm = past, None if first else _layer_norm(module, layer)
                 self.summed = None if first else given.double()
                 if first:
                     self.close()
         if self.waiting is None:
-            self.normed_before = given
+            self.normed_before.append(given)
 
     def close(self) -> None:
         """No more is to be known of a layer."""

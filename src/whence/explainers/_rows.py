@@ -1,10 +1,10 @@
 """From which token one looks: the rows of an attention matrix that an explainer reads, always stated."""
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from whence.core.errors import BadConfig
+from whence.core.errors import BadConfig, NoAttention
 from whence.core.site import Kind
 from whence.models.batch import Batch
 from whence.models.subject import Subject
@@ -19,8 +19,19 @@ def refuse_row(row: int | str) -> None:
         raise BadConfig(f"no row {row!r}; there are: {', '.join(ROWS)}, or a token's number")
 
 
+def refuse_unattending(subject: Subject) -> None:
+    """There must be attention to look at."""
+    if not subject.sites:
+        name = subject.name or type(subject.model).__name__
+        raise NoAttention(
+            f"{name} has no attention to look at; methods that need none are gradient_x_input, gradient_squared,"
+            " integrated_gradients and leave_one_out"
+        )
+
+
 def readable(subject: Subject) -> list[str]:
     """The sites whose keys are the tokens of the input: of a translator those that look across, else all."""
+    refuse_unattending(subject)
     sites = {name: site for name, site in subject.sites.items() if site.keys == "tokens"} or subject.sites
     if not subject.model.config.is_encoder_decoder:
         return list(sites)
@@ -54,13 +65,18 @@ def shares(batch: Batch, target: Target | None, row: int | str, n_query: int) ->
     if row == "answer":
         assert target is not None
         return _one(target.positions, n_query)
-    translated = "labels" in batch.inputs and batch.window is None
-    queries = (batch.answers if translated else batch.mask).cpu()  # of a translator: its targets
+    queries = asking(batch, "cross")
     if row != "first" and queries.shape[1] != n_query:
         raise BadConfig(f"this layer asks from {n_query} places, not from the tokens; choose row 'first'")
     if row == "mean":
         return queries / queries.sum(1, keepdim=True).clamp_min(1)  # a window may be padding
     return _one(_numbered(queries, {"first": 0, "last": -1}.get(str(row), row)), n_query)
+
+
+def asking(batch: Batch, kind: Kind) -> Bool[Tensor, "batch query"]:
+    """Which queries are tokens, and not padding; those of a translator are its targets, but for its encoder's."""
+    translated = "labels" in batch.inputs and batch.window is None
+    return (batch.answers if translated and kind != "self" else batch.mask).cpu()
 
 
 def _numbered(queries: Tensor, number: int | str) -> Tensor:

@@ -13,7 +13,7 @@ from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.site import Call, Kind
 from whence.core.tape import Tape
-from whence.explainers._rows import automatic, refuse_row, shares
+from whence.explainers._rows import automatic, refuse_row, refuse_unattending, shares
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target, predicted
@@ -57,6 +57,7 @@ def layered(subject: Subject) -> list[str]:
 
 def stack_of(subject: Subject, method: str) -> Stack:
     """The one stack of a model; an error says what it has instead."""
+    refuse_unattending(subject)
     sites = subject.sites
     pools = [name for name, site in sites.items() if site.kind == "pool"]
     layers = tuple(name for name in sites if name not in pools)

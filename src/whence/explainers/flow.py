@@ -57,7 +57,7 @@ def explain(
 
 def bound_of(found: Network) -> Float[ndarray, "batch token"]:
     """What the lowest layer lets through to the tokens of each text."""
-    return np.stack([bounds(layers, start) for layers, start, _ in found.texts()]) * found.tokens
+    return np.stack([bounds(*text) for text in found.texts()]) * found.tokens
 
 
 def flows(
@@ -95,6 +95,16 @@ def _network(layers: list[Float[ndarray, "query key"]], start: Float[ndarray, " 
     return csr_array((whole, where), shape=(source + 1, source + 1)), source
 
 
-def bounds(layers: list[Float[ndarray, "query key"]], start: Float[ndarray, " token"]) -> Float[ndarray, " token"]:
-    """min(1, Σ_i Â_1(i, j)): what the lowest layer alone lets through to each token j."""
-    return np.minimum(start.sum(), layers[0].sum(0)) if layers else start.copy()
+def bounds(
+    layers: list[Float[ndarray, "query key"]],
+    start: Float[ndarray, " token"],
+    tokens: Bool[ndarray, " token"] | None = None,
+) -> Float[ndarray, " token"]:
+    """min(1, Σ_i Â_1(i, j)): what the lowest layer alone lets through to each token j.
+
+    i are the `tokens` and where one starts: padding attends to tokens too, and nothing comes down to it.
+    """
+    if not layers:
+        return start.copy()
+    passed = slice(None) if tokens is None else tokens | (start > 0)
+    return np.minimum(start.sum(), layers[0][passed].sum(0))

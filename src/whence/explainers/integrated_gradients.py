@@ -47,6 +47,8 @@ def explain(
         raise BadConfig(f"no baseline {baseline!r}; there are: {', '.join(BASELINES)}")
     if not 1 <= steps <= most_steps:
         raise BadConfig(f"steps are from 1 to most_steps; came {steps} and {most_steps}")
+    if small <= 0:
+        raise BadConfig(f"a delta is small as a part of the change, above 0; came {small:g}")
     slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
     with slow, attending(subject.model, watch=None):
         whole, begin = _vectors(subject, batch, baseline)

@@ -26,7 +26,7 @@ from whence.core.site import Call
 from whence.explainers._attribution import Attribution, attribution
 from whence.explainers._layerwise import refuse_parts
 from whence.explainers._parts import Layer, taken_apart
-from whence.explainers._rows import readable
+from whence.explainers._rows import asking, readable
 from whence.models.batch import Batch
 from whence.models.subject import Subject
 from whence.models.targets import Target
@@ -86,16 +86,20 @@ def found(subject: Subject, batch: Batch, names: Sequence[str] | None = None) ->
     chosen = readable(subject) if names is None else list(names)
     refuse_parts(subject, chosen, "sinks")
     layers: dict[str, list[Layer]] = {name: [] for name in chosen}
-    taken_apart(subject, batch.by_window(), chosen, False, lambda layer: layers[layer.call.site.name].append(layer))
-    return {name: drawn_and_given(calls) for name, calls in layers.items()}
+    rows = batch.by_window()
+    taken_apart(subject, rows, chosen, False, lambda layer: layers[layer.call.site.name].append(layer))
+    return {name: drawn_and_given(calls, asking(rows, subject.sites[name].kind)) for name, calls in layers.items()}
 
 
-def drawn_and_given(calls: list[Layer]) -> Sinks:
-    """Of one site, its calls (one a step, perhaps) taken together."""
+def drawn_and_given(calls: list[Layer], real: Bool[Tensor, "batch query"] | None = None) -> Sinks:
+    """Of one site, its calls (one a step, perhaps) taken together; of its queries those that are `real`."""
     weights = torch.cat([call.weights for call in calls], 2)  # [batch head query key]
     masks = [call.call.mask[..., : weights.shape[-1]].expand(call.weights.shape) for call in calls]
-    asked = torch.cat(masks, 2).sum(2)  # [batch head key]
-    weight = weights.sum(2) / asked.clamp_min(1)
+    seen_from = torch.cat(masks, 2)
+    if real is not None and real.shape[1] == weights.shape[2]:
+        seen_from = seen_from & real.to(weights.device)[:, None, :, None]
+    asked = seen_from.sum(2)  # [batch head key]
+    weight = (weights * seen_from).sum(2) / asked.clamp_min(1)
     length = calls[0].mapped.norm(dim=-1)  # [batch head key]
     seen = asked > 0
     mean = (length * seen).sum(-1, keepdim=True) / seen.sum(-1, keepdim=True).clamp_min(1)

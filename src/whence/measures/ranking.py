@@ -9,8 +9,9 @@ def average_precision(scores: Float[ndarray, " item"], marked: Bool[ndarray, " i
     """The area under the curve of precision over recall, as a sum of steps: Σ (R_n − R_{n−1}) P_n.
 
     P_n and R_n are precision and recall when every item that scores at least the n-th highest score is taken; items of
-    the same score are taken together. 1 if all marked items come first. Scores by chance give about the share that is
-    marked. It needs a marked item: NaN if there is none.
+    the same score are taken together, so that scores which tell nothing apart give the share that is marked. 1 if all
+    marked items come first. An order by chance gives more than that share, the fewer items the more: H_n / n, if one of
+    n is marked (0.41 of six). It needs a marked item: NaN if there is none.
     """
     if scores.shape != marked.shape or not np.isfinite(scores).all():
         raise ValueError(f"expected finite scores and as many marks, came {scores.shape} and {marked.shape}")

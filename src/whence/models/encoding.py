@@ -101,10 +101,13 @@ class Encoder:
         )
 
     def spelled(self, batch: Batch, examples: Sequence[Example]) -> list[list[str]]:
-        """For every token of a batch of these examples the word that it is a piece of; empty for specials."""
+        """For every token of a batch of these examples the word that it is a piece of; empty for specials, and for the
+        place that a language model is asked for.
+        """
         texts = self._tokenized(examples).encodings or []
         rows = zip(texts, examples, batch.word.tolist(), strict=True)
-        return [spelled(text, example, numbers) for text, example, numbers in rows]
+        found = [spelled(text, example, numbers[: len(text)]) for text, example, numbers in rows]
+        return [[*words, *[""] * (batch.word.shape[1] - len(words))] for words in found]
 
     def _refuse_empty(self, examples: Sequence[Example], numbers: Sequence[int], there: Tensor, complaint: str) -> None:
         for row in (~there).nonzero().flatten().tolist()[:1]:

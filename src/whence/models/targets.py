@@ -39,13 +39,16 @@ class Target:
 
 
 def predicted(subject: Subject, batch: Batch, measure: Measure = "probability") -> Target:
-    """The class that the model predicts, at each text's last position that is answered (not at the end of a target).
+    """The class that the model predicts, at each text's last position that is answered (of a target: its last word, not
+    the special tokens after it).
 
     Of a series it is the value of the last window, which is its own logit.
     """
     order, answers = torch.arange(batch.answers.shape[1]), batch.answers
     if subject.task.needs == "target":
-        words = answers & (batch.gold != subject.tokenizer.eos_token_id)
+        tokenizer = subject.tokenizer
+        ends = torch.tensor(sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}))
+        words = answers & ~torch.isin(batch.gold, ends)
         answers = torch.where(words.any(1, keepdim=True), words, answers)
     positions = (answers * (order + 1)).argmax(1)  # the last True of each row
     if subject.task.valued:
