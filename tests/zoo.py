@@ -108,6 +108,8 @@ UNLISTED = [
     family("rembert", "RemBertForSequenceClassification", "RemBertConfig",
            input_embedding_size=16, output_embedding_size=16, **BERT),
     family("roformer", "RoFormerForSequenceClassification", "RoFormerConfig", embedding_size=16, **BERT),
+    family("markuplm", "MarkupLMForSequenceClassification", "MarkupLMConfig", max_depth=4, xpath_unit_hidden_size=8,
+           **BERT),  # forbids with -10000, not with the least number
     family("esm", "EsmForSequenceClassification", "EsmConfig", mask_token_id=3, **BERT),
     family("funnel", "FunnelForSequenceClassification", "FunnelConfig", block_sizes=[1, 1], num_decoder_layers=1,
            d_model=32, n_head=4, d_head=8, d_inner=37, vocab_size=99),

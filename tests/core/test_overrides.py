@@ -243,6 +243,16 @@ def test_learnable_logits_get_a_gradient():
     assert_close(gradient[0, 0, 0], p[0] * (tensor([1.0, 0.0, 0.0]) - p))
 
 
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+def test_logits_that_are_no_numbers_are_refused(wrong):
+    """A learnable override that diverged would hand NaN to the model."""
+    mask = tensor([[[[True, True, False]]]])
+    call = call_of(torch.zeros(1, 1, 1, 3), mask)
+    assert_close(from_logits(tensor([[[[0.0, 0.0, wrong]]]]))(call)[0, 0, 0], tensor([0.5, 0.5, 0.0]))
+    with pytest.raises(InvalidWeights, match="the logits given for site 'here' hold NaN or infinity"):
+        from_logits(tensor([[[[0.0, wrong, 0.0]]]]))(call)
+
+
 @pytest.mark.parametrize("make", [lambda w: permuted(0), lambda w: without(1), lambda w: scaled(1, 2.0)])
 def test_gradients_pass_through_to_the_models_own_weights(make):
     scores = torch.randn(1, 1, 2, 4, requires_grad=True)
@@ -255,7 +265,8 @@ def test_gradients_pass_through_to_the_models_own_weights(make):
     ("make", "complaint"),
     [
         (lambda: temperature(0.0), "temperature must be above 0, it is 0.0"),
-        (lambda: scaled(0, -1.0), "factor must not be negative, it is -1.0"),
+        (lambda: scaled(0, -1.0), "factor must be 0 or more, and finite; it is -1.0"),
+        (lambda: scaled(0, math.inf), "factor must be 0 or more, and finite; it is inf"),
         (lambda: uniform.only(heads=7)(call_of(torch.zeros(1, 2, 1, 3))), "no head 7 at site 'here'; there are 2"),
         (lambda: without(3)(call_of(torch.zeros(1, 2, 1, 3))), "no key 3 at site 'here'; there are 3"),
         (

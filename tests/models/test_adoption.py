@@ -7,16 +7,17 @@ import torch
 import transformers as hf
 from torch import nn
 from torch.testing import assert_close
+from transformers.modeling_outputs import SequenceClassifierOutput
 
 import zoo
-from subjects import outputs, subject
+from subjects import outputs, run, subject
 from whence import adopt, attending, imposed, permuted, release, sites, uniform
 from whence.core.errors import CannotAdopt, CannotAttend, NoAttention
-from whence.core.site import Site
+from whence.core.site import AttentionSite, Site
 from whence.models.huggingface.eager import EagerSite
 from whence.models.huggingface.fused import FusedSite
 from whence.models.huggingface.interface import InterfaceSite
-from whence.models.huggingface.probe import natively_eager
+from whence.models.huggingface.probe import natively_eager, probe_inputs
 
 TELLS_ATTENTIONS = [
     family.name
@@ -76,6 +77,44 @@ def test_a_decoder_with_cross_attention_has_both_kinds():
     with attending(model) as tape:
         outputs(model, example)
     assert {tuple(call.weights.shape[-2:]) for call in tape.select(kind="cross").calls()} == {(5, 9)}
+
+
+def test_attention_that_the_probe_did_not_reach_is_not_passed_over():
+    """Cross-attention without a source is not run; when it is, later on, it would be neither watched nor replaced."""
+    config = hf.BertConfig(**zoo.BERT, is_decoder=True, add_cross_attention=True)
+    model = hf.BertLMHeadModel(config).eval()
+    ids = {"input_ids": torch.arange(3, 8)[None], "use_cache": False}
+    both = ids | {"encoder_hidden_states": torch.randn(1, 9, 32)}
+    expected = outputs(model, both)
+    adopt(model)
+    assert [site.kind for site in sites(model).values()] == ["causal"] * 2
+    assert_close(outputs(model, both), expected, atol=0.0, rtol=0.0)
+    copied = copy.deepcopy(model)
+    with attending(model, override=uniform) as tape:
+        outputs(model, ids)
+        assert_close(outputs(copied, both), expected, atol=0.0, rtol=0.0)  # nobody attends to the copy
+        with pytest.raises(CannotAttend, match=r"layer\.0\.crossattention attends, but has no site.*example=\.\.\."):
+            outputs(model, both)
+    assert len(tape) == 2
+    with attending(copied), pytest.raises(CannotAttend, match="has no site"):
+        outputs(copied, both)
+    release(model)
+    assert not any(module._forward_pre_hooks for module in model.modules())
+    adopt(model, both)
+    assert [site.kind for site in sites(model).values()] == ["causal", "cross"] * 2
+
+
+def test_a_learned_query_that_reads_all_places_is_a_pooling_site():
+    """One query is not the length of any sequence; its row over all keys is a row all the same."""
+    config = hf.Aimv2VisionConfig(
+        hidden_size=32, num_hidden_layers=1, num_attention_heads=4, intermediate_size=37, **zoo.PICTURE
+    )
+    model = adopt(hf.Aimv2VisionModel(config).eval())
+    assert [site.kind for site in sites(model).values()] == ["self", "pool"]
+    inputs = probe_inputs(model)
+    with attending(model, watch="head") as tape:
+        run(model, inputs)
+    assert tape.only().weights.shape == (2, 4, 1, 16)
 
 
 def test_a_shared_layer_has_one_name_per_call():
@@ -158,6 +197,13 @@ def test_a_sink_is_shown_and_never_renormalised_away():
         shuffled = permuted(0)(call)
         assert_close(shuffled[..., -1], sink, atol=0.0, rtol=0.0)
         assert_close(uniform(call)[..., -1], sink, atol=0.0, rtol=0.0)
+
+
+def test_a_sink_that_the_weights_do_not_show_is_refused():
+    """Upstream scales the context down after the softmax instead; the rows would sum to one without the sink."""
+    config = hf.GraniteSWAConfig(**zoo.GROUPED, sliding_window=4)
+    with pytest.raises(CannotAdopt, match=r"layers\.0\.self_attn attends in part to a sink, but counts it after the"):
+        adopt(hf.GraniteSWAForCausalLM(config).eval())
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "gpt-j", "bloom", "falcon"])
@@ -338,6 +384,34 @@ def test_attention_in_bands_is_refused():
         adopt(hf.LongformerModel(config))
 
 
+@pytest.mark.parametrize(
+    ("model", "config", "options", "host"),
+    [
+        ("LongT5ForConditionalGeneration", "LongT5Config", zoo.T5 | {"local_radius": 3}, "LongT5LocalAttention"),
+        ("ProphetNetForConditionalGeneration", "ProphetNetConfig",
+         zoo.TEXT | {"hidden_size": 32, "num_encoder_layers": 1, "num_decoder_layers": 1, "encoder_ffn_dim": 37,
+                     "decoder_ffn_dim": 37, "num_encoder_attention_heads": 4, "num_decoder_attention_heads": 4},
+         "ProphetNetNgramSelfAttention"),
+    ],
+)  # fmt: skip
+def test_attention_that_has_five_axes_is_refused_and_not_passed_over(model, config, options, host):
+    """Some of the model's attention is of the usual form; sites for that part alone would be half the truth."""
+    model = getattr(hf, model)(getattr(hf, config)(**options)).eval()
+    with pytest.raises(CannotAdopt, match=rf"\({host}\) attends in a form that has no row over all keys"):
+        adopt(model)
+    assert sites(model) == {}
+
+
+def test_attention_in_blocks_is_refused_before_a_short_text_makes_it_another_model():
+    options = zoo.BERT | {"block_size": 2, "num_random_blocks": 1, "max_position_embeddings": 64}
+    model = hf.BigBirdForSequenceClassification(hf.BigBirdConfig(**options)).eval()
+    with pytest.raises(CannotAdopt, match=r"attends in blocks .*load it with attention_type=\"original_full\""):
+        adopt(model)
+    assert model.bert.attention_type == "block_sparse"
+    full = hf.BigBirdForSequenceClassification(hf.BigBirdConfig(**options, attention_type="original_full")).eval()
+    assert [site.kind for site in sites(adopt(full)).values()] == ["self", "self"]
+
+
 def test_what_hides_in_torch_is_refused():
     class Hidden(hf.PreTrainedModel):
         config_class = hf.BertConfig
@@ -380,6 +454,63 @@ def test_a_model_whose_input_cannot_be_made_up_asks_for_an_example():
         adopt(model)
     adopt(model, example={"pulse": torch.randn(2, 5, 32)})
     assert len(sites(model)) == 2
+
+
+@pytest.mark.parametrize("example", [{}, {"use_cache": False}])
+def test_an_example_that_is_no_input_gets_a_sentence(example):
+    with pytest.raises(
+        CannotAdopt, match=r"an example is the keyword arguments of the model.*came a dict without tensors"
+    ):
+        adopt(zoo.BY_NAME["bert"].build(), example)
+
+
+def test_a_model_that_attends_in_its_own_forward_is_adopted():
+    class Bare(hf.PreTrainedModel):
+        config_class = hf.BertConfig
+
+        def __init__(self, config):
+            super().__init__(config)
+            self.words = nn.Embedding(99, 32)
+            self.post_init()
+
+        def forward(self, inputs_embeds):
+            weights = torch.softmax(inputs_embeds @ inputs_embeds.transpose(1, 2), dim=-1)
+            return {"logits": weights @ inputs_embeds @ self.words.weight.T}
+
+    example = {"inputs_embeds": torch.randn(2, 5, 32)}
+    model = adopt(Bare(hf.BertConfig(**zoo.BERT)).eval(), example)
+    assert sites(model) == {"attention_site": Site("attention_site", 0, "self")}
+    with attending(model, override=uniform) as tape:
+        logits = model(**example)["logits"]
+    mean = example["inputs_embeds"].mean(1, keepdim=True).expand(-1, 5, -1)
+    assert_close(logits, mean @ model.words.weight.T)
+    assert tape.only().weights.shape == (2, 1, 5, 5)
+
+
+def test_a_model_with_a_site_of_its_own_around_a_hugging_face_model_has_both():
+    class Pooling(hf.PreTrainedModel):
+        config_class = hf.BertConfig
+
+        def __init__(self, config):
+            super().__init__(config)
+            self.bert, self.score = hf.BertModel(config), nn.Linear(32, 1)
+            self.pool = AttentionSite("pool")
+            self.post_init()
+
+        def forward(self, input_ids):
+            hidden = self.bert(input_ids).last_hidden_state
+            weights = self.pool(self.score(hidden).transpose(1, 2)[:, None])[:, 0]  # [batch 1 token]
+            return SequenceClassifierOutput(logits=(weights @ hidden)[:, 0])
+
+    model = adopt(Pooling(hf.BertConfig(**zoo.BERT)).eval())
+    assert [site.kind for site in sites(model).values()] == ["self", "self", "pool"]
+    ids = {"input_ids": torch.arange(3, 13).reshape(2, 5)}
+    before = outputs(model, ids)
+    with attending(model) as tape:
+        assert_close(outputs(model, ids), before)
+    assert [len(calls) for calls in tape.values()] == [1, 1, 1]
+    assert adopt(model) is model
+    assert list(sites(release(model))) == ["pool"]
 
 
 def test_an_adoption_that_does_not_prove_right_is_undone():

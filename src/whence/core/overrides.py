@@ -160,8 +160,8 @@ def temperature(degrees: float | Float[Tensor, ""]) -> Override:
 
 def scaled(keys: Indices, factor: float) -> Override:
     """The weights of these keys times a factor, then the row divided by its sum."""
-    if not factor >= 0:
-        raise ValueError(f"factor must not be negative, it is {factor}")
+    if not 0 <= factor < float("inf"):
+        raise ValueError(f"factor must be 0 or more, and finite; it is {factor}")
 
     def rule(call: Call, free: Free) -> Weights:
         multiplied = torch.where(key_mask(keys, call)[:, None, None, :], factor, 1.0)
@@ -192,7 +192,13 @@ def from_logits(logits: Float[Tensor, "*times batch #head #query key"]) -> Overr
 
     def rule(call: Call, free: Free) -> Weights:
         given = _beside(logits, call, "logits").expand_as(call.weights)
-        return _shared_out(call, free, masked_softmax(given, free))
+        weights = _shared_out(call, free, masked_softmax(given, free))
+        if not bool(torch.isfinite(weights.detach()).all()):
+            raise InvalidWeights(
+                f"the logits given for site {call.site.name!r} hold NaN or infinity, so their softmax is no"
+                " distribution; expected finite numbers"
+            )
+        return weights
 
     return Override("from_logits", rule)
 

@@ -1,5 +1,6 @@
 """`adopt`: give every attention of a Hugging Face model a site, and prove that it is right."""
 
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -7,7 +8,7 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from whence.core.attending import SITE_ATTRIBUTE, attending
-from whence.core.errors import CannotAdopt, CannotAttend
+from whence.core.errors import CannotAdopt, CannotAttend, NoAttention
 from whence.core.site import AttentionSite, Call, Kind
 from whence.core.streaming import Summary
 from whence.core.tape import Tape
@@ -16,6 +17,8 @@ from whence.models.huggingface.discovery import Attended, discover
 from whence.models.huggingface.eager import EagerSite
 from whence.models.huggingface.interface import InterfaceSite
 from whence.models.huggingface.probe import Inputs, batch_of, difference, evaluating, natively_eager, probe_inputs, run
+from whence.models.huggingface.refusing import plain, refuse_blocks, refuse_no_inputs
+from whence.models.huggingface.unreached import Unreached
 
 ADOPTED = "_whence_adopted"  # marks a model whose every attention has a site
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-5}
@@ -28,18 +31,28 @@ def adopt(model: nn.Module, example: Inputs | None = None) -> PreTrainedModel:
     Sites are found and checked with one small input, made up here or given as `example` (keyword arguments of the
     model). The check: outputs equal the model's own with eager attention, every site is called, rows sum to one.
     Anything else raises. Nothing is changed until somebody attends: the model runs as before, at the same speed, and
-    its checkpoints stay the same. `release` takes the sites out again.
+    its checkpoints stay the same. Attention that the input does not reach has no site, and raises if it runs while
+    somebody attends. `release` takes the sites out again.
     """
-    model = _plain(model)
-    if ADOPTED in model.__dict__ or any(type(module) is AttentionSite for module in model.modules()):
-        return model  # already, or one of our own
+    model = plain(model)
+    if ADOPTED in model.__dict__:
+        return model
+    if _has_own_sites(model):
+        for part in _parts_without_sites(model):
+            with suppress(NoAttention):
+                adopt(part)
+        return model
+    refuse_blocks(model)
+    if example is not None:
+        refuse_no_inputs(example)
     release(model)  # a part of it may have been adopted before it became a part
     with evaluating(model):
         inputs = probe_inputs(model) if example is None else example
-        log = discover(model, inputs)
+        log, unreached = discover(model, inputs)
         _attach(log, batch_of(inputs))
         try:
             _prove(model, inputs, log)
+            _guard(log, unreached)
         except BaseException:
             release(model)
             raise
@@ -53,7 +66,9 @@ def release(model: nn.Module) -> nn.Module:
     if any(host._modules[SITE_ATTRIBUTE].sessions for host in hosts):  # type: ignore[union-attr]
         raise CannotAttend("the model is being attended; release it after the `with attending` block")
     for host in hosts:
-        del host._modules[SITE_ATTRIBUTE]
+        site = host._modules.pop(SITE_ATTRIBUTE)
+        if isinstance(site, Unreached):
+            site.hook.remove()
     for module in model.modules():
         module.__dict__.pop(ADOPTED, None)
     return model
@@ -68,6 +83,13 @@ def _attach(log: list[Attended], batch: int) -> None:
             event.host.add_module(SITE_ATTRIBUTE, site)
         site.order = (*site.order, moment)
         site.calls = len(site.order)
+
+
+def _guard(log: list[Attended], unreached: dict[str, nn.Module]) -> None:
+    """See to it that attention which has no site is not passed over when it runs after all."""
+    sites = tuple(host._modules[SITE_ATTRIBUTE] for host in {event.host for event in log})
+    for name, host in unreached.items():
+        host.add_module(SITE_ATTRIBUTE, Unreached(host, name, sites))  # type: ignore[arg-type]
 
 
 def _prove(model: PreTrainedModel, inputs: Inputs, log: list[Attended]) -> None:
@@ -96,15 +118,32 @@ def _prove(model: PreTrainedModel, inputs: Inputs, log: list[Attended]) -> None:
         rows = call.weights.float().sum(-1)[call.mask.any(-1).expand(call.weights.shape[:-1])]
         if not bool(((rows - 1).abs() <= (1e-4 if tolerance < 1e-2 else 5e-2)).all()):
             raise CannotAdopt(f"{name}: the rows at {call.site.name} do not sum to one; not adopted")
+    _refuse_hidden_sinks(model, tape)
     _tell_kinds(model, tape)
     _try_head_by_head(model, inputs, native, tolerance)
 
 
-def _tell_kinds(model: nn.Module, tape: Tape) -> None:
-    modules: dict[str, Any] = dict(model.named_modules())
+def _refuse_hidden_sinks(model: nn.Module, tape: Tape) -> None:
+    """A sink that is taken off the context, after the softmax, has no column: the weights would claim too much."""
     for name, calls in tape.items():
-        host = modules[name.partition("#")[0]]
+        host = _host(model, name)
+        if isinstance(getattr(host, "sinks", None), nn.Parameter) and not calls[0].sinks:
+            raise CannotAdopt(
+                f"{type(model).__name__}: {name} attends in part to a sink, but counts it after the softmax, so that"
+                " its weights do not show it; not adopted"
+            )
+
+
+def _tell_kinds(model: nn.Module, tape: Tape) -> None:
+    for name, calls in tape.items():
+        host = _host(model, name)
         host._modules[SITE_ATTRIBUTE].kind = _kind(calls[0], f"{name} {type(host).__name__}".lower(), host)
+
+
+def _host(model: nn.Module, site: str) -> Any:
+    """The attention module of a site, by the site's name; a model that attends in its own forward is that itself."""
+    path = site.partition("#")[0]
+    return model if path == SITE_ATTRIBUTE else model.get_submodule(path)
 
 
 def _kind(call: Call, words: str, host: nn.Module) -> Kind:
@@ -134,13 +173,17 @@ def _try_head_by_head(model: nn.Module, inputs: Inputs, native: list[torch.Tenso
         site.sliceable = works
 
 
-def _plain(model: nn.Module) -> PreTrainedModel:
-    """The model, if it is one that can be adopted at all."""
-    if hasattr(model, "_orig_mod"):
-        raise CannotAdopt("this model is compiled by torch.compile; adopt the model as it was before compiling")
-    if not isinstance(model, PreTrainedModel):
-        raise CannotAdopt(
-            f"adopt takes a Hugging Face model (a transformers.PreTrainedModel); this is a {type(model).__name__}. In a"
-            " model of your own, put a whence.AttentionSite where scores become weights."
-        )
-    return model
+def _has_own_sites(model: nn.Module) -> bool:
+    """Whether somebody has put sites into the model's code, as in ours."""
+    return any(type(module) is AttentionSite for module in model.modules())
+
+
+def _parts_without_sites(model: nn.Module) -> list[PreTrainedModel]:
+    """The Hugging Face models that a model with sites of its own is built around."""
+    found: list[PreTrainedModel] = []
+    for child in model.children():
+        if isinstance(child, PreTrainedModel) and not _has_own_sites(child):
+            found.append(child)
+        else:
+            found += _parts_without_sites(child)
+    return found

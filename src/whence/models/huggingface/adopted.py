@@ -2,11 +2,12 @@
 
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from whence.core.errors import CannotAttend
 from whence.core.site import AttentionSite
+
+FORBIDDEN = -9e3  # models forbid a key by adding -1e4 or far less
 
 
 class AdoptedSite(AttentionSite):
@@ -28,5 +29,5 @@ class AdoptedSite(AttentionSite):
 
 
 def permitted_by(additive: Tensor) -> Tensor:
-    """Where a mask that is added to the scores permits attention: models forbid with -inf or the dtype's minimum."""
-    return additive > torch.finfo(additive.dtype).min / 2
+    """Where a mask that is added to the scores permits attention."""
+    return additive > FORBIDDEN

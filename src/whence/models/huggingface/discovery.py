@@ -13,7 +13,7 @@ from whence.core.attending import SITE_ATTRIBUTE
 from whence.core.errors import CannotAdopt, CannotAttend, NoAttention
 from whence.core.site import AttentionSite, Call
 from whence.models.huggingface.adopted import AdoptedSite
-from whence.models.huggingface.eager import EagerSite, is_attention
+from whence.models.huggingface.eager import EagerSite
 from whence.models.huggingface.fused import FusedSite
 from whence.models.huggingface.interface import InterfaceSite, own_eager
 from whence.models.huggingface.probe import Inputs, run
@@ -47,7 +47,7 @@ class Discovery:
         self.log.append(Attended(site.host, InterfaceSite, tuple(call.weights.shape)))
 
     def on_softmax(self, weights: Tensor, scores: Tensor) -> Tensor:
-        if is_attention(weights):
+        if weights.dim() > 2:  # also of five axes and more: such attention is refused below
             self.log.append(Attended(self._host(), EagerSite, tuple(weights.shape)))
         return weights
 
@@ -81,8 +81,11 @@ class Discovery:
                 yield
 
 
-def discover(model: PreTrainedModel, inputs: Inputs) -> list[Attended]:
-    """Run the probe once and tell who attended, in order; an error for attention that has no rows over keys."""
+def discover(model: PreTrainedModel, inputs: Inputs) -> tuple[list[Attended], dict[str, nn.Module]]:
+    """Run the probe once and tell who attended, in order, and what attention did not run at all.
+
+    An error for attention that has no rows over keys.
+    """
     discovery = Discovery(model)
     provisional = {m: InterfaceSite(m) for m in model.modules() if _may_ask_the_interface(m)}
     try:
@@ -98,7 +101,8 @@ def discover(model: PreTrainedModel, inputs: Inputs) -> list[Attended]:
             module._modules.pop(SITE_ATTRIBUTE, None)
     asked = {event.host for event in discovery.log if event.route is InterfaceSite}
     log = [event for event in discovery.log if event.route is InterfaceSite or event.host not in asked]
-    return _understood(model, discovery, log)
+    unreached = {n: m for n, m in model.named_modules() if _is_named_attention(m) and m not in discovery.lengths}
+    return _understood(model, discovery, log), unreached
 
 
 def _may_ask_the_interface(module: nn.Module) -> bool:
@@ -122,9 +126,9 @@ def _understood(model: PreTrainedModel, discovery: Discovery, log: list[Attended
     kept = []
     for event in log:
         lengths = discovery.lengths[event.host]
-        if event.route is InterfaceSite or {*event.shape[-2:]} <= lengths:
+        if event.route is InterfaceSite or _rows_over_keys(event, lengths):
             kept.append(event)
-        elif re.search("attention|attn", type(event.host).__name__.lower()):
+        elif _is_named_attention(event.host):
             raise CannotAdopt(
                 f"{names[event.host]} ({type(event.host).__name__}) attends in a form that has no row over all keys:"
                 f" its weights are {list(event.shape)} for sequences of {sorted(lengths)}. Bands, blocks and hashes of"
@@ -136,3 +140,16 @@ def _understood(model: PreTrainedModel, discovery: Discovery, log: list[Attended
             " attention interface, nor a softmax over keys, nor fused attention. Whence is for models with attention."
         )
     return kept
+
+
+def _rows_over_keys(event: Attended, lengths: set[int]) -> bool:
+    """Whether these can be axes [batch head query key], heads perhaps folded into the batch; one query may pool."""
+    *_, n_query, n_key = event.shape
+    axes = (3, 4) if event.route is EagerSite else (4,)
+    return len(event.shape) in axes and n_key in lengths and n_query in {*lengths, 1}
+
+
+def _is_named_attention(module: nn.Module) -> bool:
+    """Whether a module's class says that it attends, and it has something to attend with."""
+    named = re.search("attention|attn", type(module).__name__.lower())
+    return named is not None and next(module.parameters(), None) is not None

@@ -4,10 +4,8 @@ from typing import Any
 
 from torch import Tensor
 
-from whence.models.huggingface.adopted import AdoptedSite
+from whence.models.huggingface.adopted import FORBIDDEN, AdoptedSite
 from whence.models.huggingface.tap import Tap
-
-FORBIDDEN = -9e3  # models forbid a key by adding -1e4 or far less
 
 
 class TappedSite(AdoptedSite):

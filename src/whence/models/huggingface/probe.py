@@ -26,9 +26,10 @@ def probe_inputs(model: PreTrainedModel) -> Inputs:
             failures.append(f"{sorted(inputs)}: {type(error).__name__}: {error}")
         else:
             return inputs
+    tried = "; ".join(failures) or f"nothing, since its main input is {model.main_input_name!r}"
     raise CannotAdopt(
         f"could not make up an input for {type(model).__name__}; pass one that it runs on: adopt(model, example=...)."
-        f" Tried: {'; '.join(failures) or 'nothing, since its main input is ' + model.main_input_name!r}"
+        f" Tried: {tried}"
     )
 
 
