@@ -14,7 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from whence.core.attending import sites
 from whence.core.errors import BadConfig, CannotLoad
-from whence.core.site import AttentionSite, Site
+from whence.core.site import Site
 from whence.data.examples import Example
 from whence.models.batch import Batch
 from whence.models.encoding import Encoder, bucketed
@@ -48,7 +48,7 @@ class Subject:
         _refuse_unclassed(model, task, name or "the model")
         self.model, self.tokenizer, self.task, self.name = model.eval(), tokenizer, TASKS[task], name
         attends = getattr(model, "attends", True)  # one of our own may be made without
-        if attends and not any(isinstance(module, AttentionSite) for module in model.modules()):
+        if attends:
             adopt(model)
         self.encoder = (WindowEncoder if self.task.valued else Encoder)(model, tokenizer, self.task)
 
