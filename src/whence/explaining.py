@@ -124,8 +124,8 @@ def explain_text(
     chosen = {name.replace("-", "_"): given for name, given in (options or {}).items()}
     refuse_options(chosen, found)
     if paragraphs:
-        if pair is not None:
-            raise BadConfig("one text is cut into paragraphs; leave the second text out")
+        if pair is not None or target is not None:
+            raise BadConfig("one text is cut into paragraphs; leave the second text and the target out")
         return by_paragraph(subject, text, found, cast("Measure", measure), chosen, words)
     batch = encoded(subject, text, pair, target)
     explained = predicted(subject, batch, cast("Measure", measure))

@@ -11,6 +11,7 @@ import transformers
 from command import Said, whence
 
 import saved_models
+from whence.commands._shared import unboxed
 from whence.results import store
 from whence.results.saving import saving
 from whence.results.store import Store
@@ -173,6 +174,16 @@ def test_options(arguments, words, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     refused(whence(capsys, *arguments), *words)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    ["╭─ Value error ───╮\n│ not a number:   │\n│ 'abc'           │\n╰─────────────────╯\n",
+     "Value error\n-------------------\nnot a number:\n'abc'\n-------------------\n"],
+    ids=["a box", "rules, where the screen knows no boxes"],
+)  # fmt: skip
+def test_what_was_drawn_for_a_screen_is_one_line(drawn):
+    assert unboxed(drawn) == "not a number: 'abc'"
 
 
 def test_no_command_and_an_unknown_one(capsys):

@@ -81,8 +81,9 @@ def test_many_paragraphs_in_several_batches_and_a_short_limit():
 
 def test_what_cannot_be_cut():
     subject = reader("bert")
-    with pytest.raises(BadConfig, match="one text is cut into paragraphs; leave the second text out"):
-        explain_text(subject, TEXT, "a film", paragraphs=True)
+    for more in ({"pair": "a film"}, {"target": "ein Film"}):
+        with pytest.raises(BadConfig, match="one text is cut into paragraphs; leave the second text and the target"):
+            explain_text(subject, TEXT, **more, paragraphs=True)
     with pytest.raises(BadData, match="the text is empty"):
         read_document(subject, " \n\n ")
     with pytest.raises(BadConfig, match="this model is for token-classification"):

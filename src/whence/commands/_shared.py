@@ -54,8 +54,14 @@ def parsed(kind: type[Chosen], program: str, arguments: list[str], about: str | 
 
 
 def unboxed(drawn: str) -> str:
-    """The words in a box that was drawn for a screen, as one line, without what `--help` says as well."""
+    """The words in a box that was drawn for a screen, as one line, without what `--help` says as well.
+
+    Where the screen knows no boxes, the title is a line of its own, and rules of dashes stand around the words.
+    """
     lines = [line.strip(" │") for line in drawn.splitlines() if not set(line) & set("╭╰─")]
+    rules = [number for number, line in enumerate(lines) if len(line) > 3 and set(line) == {"-"}]
+    if rules:
+        lines = [line for number, line in enumerate(lines) if number > rules[0] and number not in rules]
     words, _, hint = " ".join(line for line in lines if line).partition("For full helptext, ")
     words = words.partition("Argument helptext:")[0].partition("Got errors:")[0].strip(" .")
     return f"{words}; {hint.replace('run: ', 'run ')}" if hint else words
