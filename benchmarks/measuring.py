@@ -17,7 +17,7 @@ from scipy.stats import bootstrap
 
 ROUNDS = 7  # at least
 SECONDS = 60.0  # at least, so that fast variants get more rounds
-LONGEST = 360.0  # seconds, after which rounds end though they have settled nothing
+LONGEST = 240.0  # seconds, after which rounds end though they have settled nothing
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def interleaved(
 
     Each round has an order of its own, and each run that is timed follows one of the same variant that is not, so that
     it finds memory as it leaves it itself and does not pay for its neighbour's. After the least number of rounds and
-    seconds more follow until what is asked is `settled`, or six minutes are over.
+    seconds more follow until what is asked is `settled`, or four minutes are over.
     """
     order, shuffle = list(variants), random.Random(0).shuffle
     for run in variants.values():

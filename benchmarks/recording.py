@@ -3,7 +3,7 @@
 Each variant is timed in turn with what it is measured against, two at a time, so that the passes of a round follow one
 another at once: the speed of a machine that others share drifts within a minute by more than is to be measured. A ratio
 has the 95 % interval of its median over the rounds; recording goes on until its interval leaves the limit on one side,
-or for six minutes.
+or for four minutes.
 """
 
 import json
