@@ -133,6 +133,7 @@ def ratio(times: Times, variant: str, model: str) -> str:
     base = BASES[variant]
     taken, (low, high) = times.ratio(variant, base), times.interval(variant, base)
     judged = f"{taken:.3g}×" if variant == ONE and model == "MiniLM" else verdict(taken, LIMITS[variant])
+    judged = judged.replace(")", ", not settled)") if low <= LIMITS[variant] <= high else judged
     return f"{judged} {'eager' if base == EAGER else 'sdpa'}; {low:.2f} to {high:.2f}"
 
 
