@@ -17,14 +17,14 @@ from torch import Tensor
 
 from benchmarks.measuring import table, verdict
 from whence.core.site import masked_softmax
-from whence.data.catalogue import load
 from whence.data.examples import Example
+from whence.data.registry import load
+from whence.evaluation.bench import Bench
 from whence.experiments import instance_adversary
-from whence.experiments._bench import Bench
-from whence.models.batch import Batch
-from whence.models.beginnings import untrained
-from whence.models.subject import Subject
-from whence.models.training import Training
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.training.config import Training
+from whence.training.init import untrained
 
 SENTENCES, RESTARTS, STEPS = 1000, 5, 500
 PENALISED, LIMIT = 0.01, 0.05

@@ -15,13 +15,13 @@ from transformers import AutoTokenizer
 from benchmarks.measuring import interleaved, table, verdict
 from benchmarks.models import MINILM, minilm
 from whence.core.attending import attending
-from whence.data.embedded import reviews
 from whence.data.examples import Example
-from whence.experiments._bench import Bench
-from whence.experiments._representations import Likelihood, erasures, headless
+from whence.data.synthetic import reviews
+from whence.evaluation.bench import Bench
+from whence.evaluation.representation_erasure import Likelihood, erasures, headless
 from whence.explainers.leave_one_out import explain
-from whence.models.subject import Subject
-from whence.models.targets import predicted
+from whence.subject.subject import Subject
+from whence.subject.targets import predicted
 
 TEXTS, FEW, ROUNDS = 8, 2, 3
 LAYER = 2  # counted from 0

@@ -16,13 +16,13 @@ import torch
 
 from benchmarks.measuring import table
 from benchmarks.models import MINILM
-from whence.data.catalogue import load
-from whence.explainers import explainer, names
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import predicted
-from whence.models.training import Training
-from whence.models.workshop import train
+from whence.attribution.registry import explainer, names
+from whence.data.registry import load
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import predicted
+from whence.training.config import Training
+from whence.training.train import train
 
 SENTENCES, ROUNDS, PLAIN = 200, 3, "a plain pass"
 LONG = 30.0  # seconds, after which a method is not run again

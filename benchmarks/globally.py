@@ -23,16 +23,17 @@ from transformers import AutoTokenizer
 from benchmarks.measuring import in_own_process, interleaved, table, verdict
 from benchmarks.models import MINILM, long_encoder, minilm, texts
 from whence import adopt
+from whence.attribution.registry import explainer
+from whence.attribution.single_layers import Zeroed
 from whence.core.attending import attending
 from whence.core.streaming import augmented
 from whence.data.examples import Example
-from whence.explainers import explainer, value_zeroing
-from whence.explainers._layers_alone import Zeroed
+from whence.explainers import value_zeroing
 from whence.explainers.flow import flows
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
-from whence.models.vocabulary import word_tokenizer
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
+from whence.training.vocabulary import word_tokenizer
 
 TOKENS, SOME = 100, (0, 7, 50, 99)  # tokens of the text; those for which networkx is run
 ROUNDS = 3

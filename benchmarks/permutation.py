@@ -17,12 +17,12 @@ from benchmarks.measuring import interleaved, table, verdict
 from benchmarks.models import minilm, texts
 from whence import Replay, adopt, attending, imposed, permuted, sites
 from whence.core.site import masked_softmax
-from whence.data.catalogue import load
+from whence.data.registry import load
+from whence.evaluation.bench import Bench
 from whence.experiments import permutation
-from whence.experiments._bench import Bench
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
-from whence.models.beginnings import untrained
-from whence.models.training import Training
+from whence.training.config import Training
+from whence.training.init import untrained
 
 TIMES, ROUNDS = 100, 5
 

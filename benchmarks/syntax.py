@@ -16,13 +16,13 @@ from transformers import AutoModel, AutoTokenizer
 
 from benchmarks.measuring import interleaved, table, verdict
 from benchmarks.models import MINILM
-from whence.data.catalogue import load
 from whence.data.examples import Example
-from whence.data.random_trees import BASELINES
-from whence.experiments._bench import Bench
-from whence.experiments._following import run
-from whence.experiments._forest import TRUE, Forest, Measuring, grown
-from whence.models.subject import Subject
+from whence.data.registry import load
+from whence.data.syntax.forest import TRUE, Forest, Measuring, grown
+from whence.data.syntax.random_trees import BASELINES
+from whence.evaluation.bench import Bench
+from whence.evaluation.tree_attention import run
+from whence.subject.subject import Subject
 
 SENTENCES, LOOPED, ROUNDS = 2000, 5, 3
 PLAIN, LOOP = "plain pass", "loop per head and word"

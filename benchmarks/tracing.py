@@ -19,15 +19,15 @@ from transformers import AutoTokenizer, BertConfig, BertForSequenceClassificatio
 from benchmarks.measuring import in_own_process, interleaved, peak_above_start, table, verdict
 from benchmarks.models import MINILM, minilm, texts
 from whence import adopt
-from whence.data.catalogue import load
+from whence.attribution.registry import explainer
 from whence.data.examples import Example
-from whence.explainers import explainer
+from whence.data.registry import load
 from whence.explainers.lat import traced
-from whence.models.batch import Batch
-from whence.models.beginnings import untrained
-from whence.models.subject import Subject
-from whence.models.targets import Target
-from whence.models.training import Training
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
+from whence.training.config import Training
+from whence.training.init import untrained
 
 PLAIN, METHODS, ROUNDS = "plain eager pass", ("lat", "lat_mixed", "rollout"), 3
 DEPTHS = (6, 12, 24)

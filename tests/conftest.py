@@ -55,7 +55,7 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture(scope="session")
 def stories():
     """Stories of which one sentence answers the question."""
-    from whence.data import catalogue
+    from whence.data import registry as catalogue
 
     return catalogue.load("stories")
 
@@ -63,8 +63,8 @@ def stories():
 @pytest.fixture(scope="session")
 def story_reader(stories, tmp_path_factory):
     """A small model that has learned to answer the questions, through attention alone; trained once a process."""
-    from whence.models.training import Training
-    from whence.models.workshop import train
+    from whence.training.config import Training
+    from whence.training.train import train
 
     training = Training(
         data="stories", attention="dot", embedding_size=32, hidden_size=32, learning_rate=1e-2, epochs=10

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from whence.core.overrides import temperature as temperature
     from whence.core.overrides import uniform as uniform
     from whence.core.overrides import without as without
-    from whence.core.replay import Replay as Replay
+    from whence.core.replay.attention import Replay as Replay
     from whence.core.streaming import HeadProduct as HeadProduct
     from whence.core.streaming import Rollout as Rollout
     from whence.core.streaming import Summary as Summary
-    from whence.models.huggingface import adopt as adopt
-    from whence.models.huggingface import release as release
+    from whence.huggingface import adopt as adopt
+    from whence.huggingface import release as release
 
 _WINDOW = {
     "whence.api": ("audit", "explain", "load", "run"),
@@ -31,9 +31,9 @@ _WINDOW = {
     "whence.core.overrides": (
         "from_logits", "imposed", "permuted", "random", "scaled", "temperature", "uniform", "without",
     ),
-    "whence.core.replay": ("Replay",),
+    "whence.core.replay.attention": ("Replay",),
     "whence.core.streaming": ("HeadProduct", "Rollout", "Summary"),
-    "whence.models.huggingface": ("adopt", "release"),
+    "whence.huggingface": ("adopt", "release"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _WINDOW.items() for name in names}
 

@@ -5,20 +5,20 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from whence.auditing.conducting import audit as run_audit
-from whence.auditing.paging import answers
+from whence.attribution.registry import USUAL
+from whence.auditing.run import audit as run_audit
 from whence.auditing.settings import Settings
+from whence.auditing.write_report import answers
 from whence.core.errors import BadConfig
-from whence.experiments import experiment
-from whence.experiments._running import perform
-from whence.explainers import USUAL
-from whence.explaining import Explanation, explain_text
-from whence.models.subject import Subject, load
-from whence.models.targets import Measure
+from whence.evaluation.runner import perform
+from whence.explaining.explanation import Explanation, explain_text
 from whence.options import checked
+from whence.results.experiment import experiment
 from whence.results.result import Result
 from whence.results.store import Store
 from whence.results.verdict import QUESTIONS, Verdict
+from whence.subject.subject import Subject, load
+from whence.subject.targets import Measure
 
 __all__ = ["Audit", "audit", "explain", "load", "run"]
 
@@ -72,7 +72,7 @@ def run(
     called = model if subject is None else subject.name
     named = {"model": called and str(called), "data": data and str(data)}
     config = checked(
-        experiment(name).Config, {**{key: value for key, value in named.items() if value is not None}, **options}
+        experiment(name).config, {**{key: value for key, value in named.items() if value is not None}, **options}
     )
     return perform(name, config, None if out is None else Store(out), subject=subject, quiet=quiet)
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from attentive import Attentive, example
 from torch import nn
 from torch.testing import assert_close
 
-from subjects import subject
+from support.attentive import Attentive, example
+from support.subjects import subject
 from whence import attending, sites, uniform
 from whence.core.errors import CannotAttend, InvalidWeights, NoAttention, UnknownSite
 from whence.core.site import AttentionSite, Call, Site, masked_softmax
@@ -174,7 +174,7 @@ def test_a_compiled_model_is_refused_before_it_runs():
 COMPILED = """
 import sys; sys.path.insert(0, {folder!r})
 import torch
-from attentive import Attentive, example
+from support.attentive import Attentive, example
 from whence import attending
 
 model = Attentive()

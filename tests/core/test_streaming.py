@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from subjects import outputs, subject
+from support.subjects import outputs, subject
 from whence import HeadProduct, Rollout, Summary, attending, sites
-from whence.models.huggingface.interface import InterfaceSite
-from whence.models.huggingface.probe import natively_eager
+from whence.huggingface.interface_site import InterfaceSite
+from whence.huggingface.probe import natively_eager
 
 ENCODERS = ["transformer-pre-sinusoidal", "bert", "albert", "deberta-v2", "llama", "gpt-oss", "vit"]
 SQUARE = [name for name in ENCODERS if name != "gpt-oss"]  # a sink is one column more

@@ -7,17 +7,17 @@ import pandas as pd
 import pytest
 import torch
 
-import saved_models
 import whence
+from support import saved_models
 from whence.core.attending import attending
 from whence.data.examples import Example
-from whence.data.tables import read_table
+from whence.data.tables.reader import read_table
+from whence.evaluation.bench import Bench
+from whence.evaluation.locations import alteration, places
 from whence.experiments import ablation
-from whence.experiments._bench import Bench
-from whence.experiments._places import alteration, places
 from whence.measures.bootstrap import paired_bootstrap
-from whence.models.subject import Subject, load
 from whence.results.verdict import Effect
+from whence.subject.subject import Subject, load
 
 N = 12
 

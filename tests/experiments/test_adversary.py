@@ -6,20 +6,20 @@ import pytest
 import torch
 from scipy.special import rel_entr
 
-from tokenizing import reader
+from support.tokenizing import reader
+from whence.analysis.adversary import basins, decided, effects, numbers, outcomes
 from whence.core.errors import BadConfig
-from whence.data.embedded import reviews, stories
 from whence.data.examples import Example
+from whence.data.synthetic import reviews, stories
+from whence.evaluation.bench import Bench
+from whence.evaluation.model_comparison import beside, nearest_orders
+from whence.evaluation.runner import perform
 from whence.experiments import adversary
-from whence.experiments._bench import Bench
-from whence.experiments._beside import beside, nearest_orders
-from whence.experiments._opposed import basins, decided, effects, numbers, outcomes
-from whence.experiments._running import perform
-from whence.models import workshop
-from whence.models.subject import Subject
-from whence.models.training import Training
-from whence.models.workshop import train
 from whence.results.store import Store
+from whence.subject.subject import Subject
+from whence.training import train as workshop
+from whence.training.config import Training
+from whence.training.train import train
 
 TEXTS = ["the movie was good", "a bad story . the film was not good !", "bad", "was the story good ?"]
 
@@ -42,8 +42,8 @@ def bench(subject: Subject) -> Bench:
 
 
 def shifted(name: str, amount: float = 0.3) -> Subject:
-    import zoo
-    from tokenizing import wordpiece
+    from support import zoo
+    from support.tokenizing import wordpiece
 
     model = zoo.BY_NAME[name].build()
     with torch.no_grad():

@@ -5,16 +5,16 @@ import pytest
 import torch
 from pydantic import ValidationError
 from scipy.stats import kendalltau
-from test_permutation import bench as bench_of
 
-from tokenizing import reader
+from support.benches import bench as bench_of
+from support.tokenizing import reader
+from whence.analysis.correlation import agreement
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.overrides import imposed
 from whence.data.examples import Example
+from whence.evaluation.bench import Bench
 from whence.experiments import correlation
-from whence.experiments._agreement import agreement
-from whence.experiments._bench import Bench
 from whence.measures.ranking import kendall_tau
 
 TEXTS = ["the film was not good .", "a bad bad story . the movie was good !", "was the story good ?", "bad"]

@@ -7,21 +7,22 @@ import pandas as pd
 import pytest
 import torch
 from scipy.spatial.distance import jensenshannon
-from test_permutation import TASKS
-from test_permutation import bench as bench_of
 
-import saved_models
-import zoo
-from tokenizing import wordpiece
+from support import saved_models, zoo
+from support.benches import TASKS
+from support.benches import bench as bench_of
+from support.tokenizing import wordpiece
+from whence.attribution.registry import explainer
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, UnknownSite
 from whence.data.examples import Example
-from whence.experiments import _erasing, _removals, erasure
-from whence.experiments._bench import Bench
-from whence.explainers import explainer
-from whence.models.subject import Subject, load
-from whence.models.targets import predicted
+from whence.evaluation import removal_orders as _removals
+from whence.evaluation import token_erasure as _erasing
+from whence.evaluation.bench import Bench
+from whence.experiments import erasure
 from whence.results.verdict import Effect
+from whence.subject.subject import Subject, load
+from whence.subject.targets import predicted
 
 ERASE = ("attention", "zero", "input")
 

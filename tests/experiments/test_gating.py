@@ -5,16 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from test_permutation import bench as bench_of
 
-import zoo
-from tokenizing import wordpiece
+from support import zoo
+from support.benches import bench as bench_of
+from support.tokenizing import wordpiece
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
+from whence.evaluation.bench import Bench
 from whence.experiments import gating
-from whence.experiments._bench import Bench
-from whence.models.subject import Subject
+from whence.subject.subject import Subject
 
 CONFIG = gating.Config(model="m", data="d")
 

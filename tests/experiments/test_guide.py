@@ -4,19 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tokenizing import reader
+from support.tokenizing import reader
+from whence.analysis.guide import effects, levels, numbers
 from whence.core.errors import BadConfig
-from whence.data.embedded import reviews, stories
 from whence.data.examples import Example
+from whence.data.synthetic import reviews, stories
+from whence.evaluation.bench import Bench
+from whence.evaluation.runner import perform
 from whence.experiments import guide
-from whence.experiments._bench import Bench
-from whence.experiments._guiding import effects, levels, numbers
-from whence.experiments._running import perform
-from whence.models import workshop
-from whence.models.marking import scores
-from whence.models.training import Training
-from whence.models.workshop import train
 from whence.results.store import Store
+from whence.subject.metrics import scores
+from whence.training import train as workshop
+from whence.training.config import Training
+from whence.training.train import train
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def test_a_guided_model_is_marked_with_the_attention_imposed(corpus, folder, tmp
     config = guide.Config(model=str(folder / "base"), data="reviews", sources=("base", "uniform"))
     table = perform("guide", config, Store(tmp_path), corpus=corpus, quiet=True).table
     (trained,) = [p for p in (tmp_path / "models").iterdir() if _source(p) == "base"]
-    from whence.models.records import recorded
+    from whence.training.record import recorded
 
     subject = train(recorded(trained), trained, corpus=corpus, quiet=True)
     batch = subject.encode(corpus["test"])

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 import torch
 from scipy.stats import norm
-from test_permutation import bench as bench_of
 
+from support.benches import bench as bench_of
+from whence.analysis.heads import drawn, shares
 from whence.core.errors import BadConfig
 from whence.data.examples import narrative
-from whence.data.lexicons import Lexicon
+from whence.data.lexical.lexicons import Lexicon
+from whence.evaluation.bench import Bench
 from whence.experiments import heads
-from whence.experiments._bench import Bench
-from whence.experiments._shares import drawn, shares
 from whence.explainers.lat import traced
 from whence.models import PooledForTimeSeries
 from whence.models.pooled_series import PooledSeriesConfig
-from whence.models.subject import Subject
-from whence.models.vocabulary import word_tokenizer
+from whence.subject.subject import Subject
+from whence.training.vocabulary import word_tokenizer
 
 # two heads, two texts: of four tokens (the last one padding) and of three
 FIRST = np.array([[0.5, 0.3, 0.2, 0.0], [0.1, 0.1, 0.8, 0.0]])

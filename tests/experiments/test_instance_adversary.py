@@ -8,20 +8,21 @@ import torch
 from pydantic import ValidationError
 from scipy.spatial.distance import jensenshannon
 from scipy.special import rel_entr
-from test_permutation import bench as bench_of
 from torch.special import entr
 
-import zoo
-from tokenizing import reader, wordpiece
+from support import zoo
+from support.benches import bench as bench_of
+from support.tokenizing import reader, wordpiece
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, UnknownSite
 from whence.core.overrides import from_logits, imposed
 from whence.data.examples import Example
-from whence.experiments import _adversaries, instance_adversary
-from whence.experiments._alterable import Alterable
-from whence.experiments._bench import Bench
-from whence.models.subject import Subject
-from whence.models.targets import predicted
+from whence.evaluation import attention_search as _adversaries
+from whence.evaluation.bench import Bench
+from whence.evaluation.editable_attention import Alterable
+from whence.experiments import instance_adversary
+from whence.subject.subject import Subject
+from whence.subject.targets import predicted
 
 TEXTS = [
     "good movie",

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from test_permutation import TASKS, Shifts
-from test_permutation import bench as bench_of
 
 import whence
+from support.benches import TASKS, Shifts
+from support.benches import bench as bench_of
 from whence.core.attending import attending
 from whence.experiments import layers
 from whence.measures.bootstrap import paired_bootstrap

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from test_permutation import bench as bench_of
 
+from support.benches import bench as bench_of
+from whence.analysis.lexicon import curvatures, fits, rated, words_of
+from whence.evaluation.word_scores import Occurrences
 from whence.experiments import lexicon
-from whence.experiments._scoring import Occurrences
-from whence.experiments._valence import curvatures, fits, rated, words_of
 from whence.measures.regression import quadratic
 
 WORDS = [f"w{'x' * (number % 7)}{number}" for number in range(150)]

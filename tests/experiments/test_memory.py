@@ -8,13 +8,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import kendalltau
 
-import remembering
+from support import remembering
+from whence.analysis.memory import by_delay, by_item, related
 from whence.core.errors import BadData
-from whence.data.embedded import recall, reviews
+from whence.data.synthetic import recall, reviews
+from whence.evaluation.runner import perform
+from whence.evaluation.trained_models import Benches
 from whence.experiments import memory
-from whence.experiments._benches import Benches
-from whence.experiments._memory_judged import by_delay, by_item, related
-from whence.experiments._running import perform
 from whence.results.store import Store, table_bytes
 from whence.results.verdict import NONE
 

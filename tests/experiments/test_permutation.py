@@ -1,58 +1,22 @@
 """Permutation: beside a slow loop, one text and one shuffle at a time, unpadded."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
-import torch
 
-import saved_models
 import whence
+from support import saved_models
+from support.benches import TASKS, Shifts, bench
 from whence.core.attending import attending
-from whence.core.overrides import Override
 from whence.core.tape import Tape
 from whence.data.examples import Example
-from whence.data.tables import Columns, read_table
+from whence.evaluation.bench import Bench
+from whence.evaluation.locations import places
 from whence.experiments import permutation
-from whence.experiments._bench import Bench
-from whence.experiments._places import places
 from whence.measures.bootstrap import paired_bootstrap
-from whence.models.subject import Subject, load
 from whence.results.verdict import Effect
+from whence.subject.subject import Subject, load
 
 SHUFFLES = 3  # odd, so that the median is one of them
-TASKS = {
-    "bert": (saved_models.bert, saved_models.labelled, Columns()),
-    "additive": (saved_models.additive, saved_models.labelled, Columns()),
-    "tagger": (saved_models.tagger, saved_models.tagged, Columns()),
-    "translator": (saved_models.translator, saved_models.translated, Columns(target="said")),
-    "speaker": (saved_models.speaker, saved_models.bare, Columns()),
-}
-
-
-def bench(kind: str, n: int = 3, **options) -> Bench:
-    model, table, columns = TASKS[kind]
-    examples = sorted(read_table(table(), columns)["test"], key=lambda example: len(example.text))[:n]
-    return Bench(load(model()), examples, range(n), quiet=True, name="permutation", **options)
-
-
-class Shifts:
-    """In the place of random orders, orders that are known: the n-th shuffle moves free weights n keys on."""
-
-    def __call__(self, generator: torch.Generator) -> Override:
-        self.done = Counter[str]()
-        return Override("shifted", self.rule, generator)
-
-    def rule(self, call, free):
-        weights = call.weights.clone()
-        free = free.expand_as(weights)
-        size = len(weights) // call.copies
-        for row, head, query in np.ndindex(*weights.shape[:3]):
-            keys = free[row, head, query].nonzero().flatten()
-            shift = 1 + self.done[call.site.name] + row // size
-            weights[row, head, query, keys] = call.weights[row, head, query, keys.roll(-shift)]
-        self.done[call.site.name] += call.copies
-        return weights
 
 
 def slow_median(subject: Subject, example: Example, sites: list[str], head: int | None, specials: bool) -> float:

@@ -11,19 +11,19 @@ from scipy.stats import chi2_contingency
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-import saved_models
+from support import saved_models
+from whence.analysis.probes import bits, intervals, unbits
 from whence.core.errors import BadData
 from whence.data.examples import Corpus, Example
-from whence.data.probing import Item
-from whence.data.probing_drawn import labelled
-from whence.data.tables import read_table
+from whence.data.probing.sampled import labelled
+from whence.data.probing.tasks import Item
+from whence.data.tables.reader import read_table
+from whence.evaluation.bench import Bench
+from whence.evaluation.probe import Probe, chance, control_labels, most_frequent
+from whence.evaluation.sentence_vectors import Vectors, key, vectors
 from whence.experiments import probes
-from whence.experiments._bench import Bench
-from whence.experiments._probing_fitted import Probe, chance, control_labels, most_frequent
-from whence.experiments._probing_judged import bits, intervals, unbits
-from whence.experiments._probing_vectors import Vectors, key, vectors
-from whence.models.hidden import bag, layer_vectors
-from whence.models.subject import load
+from whence.subject.hidden_states import bag, layer_vectors
+from whence.subject.subject import load
 
 WORDS = ["the", "a", "one", "some", "every", "no", "my", "your", "this", "that", "his", "her"]
 CONFIG = probes.Config(model="m", data="made", train=300, test=200, epochs=20)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-import saved_models
+from support import saved_models
 from whence.core.errors import BadData
-from whence.data.embedded import reviews
 from whence.data.examples import Example
+from whence.data.synthetic import reviews
+from whence.evaluation.bench import Bench
 from whence.experiments import rationales
-from whence.experiments._bench import Bench
 from whence.measures.ranking import average_precision, r_precision
-from whence.models.subject import load
+from whence.subject.subject import load
 
 
 def table(*values, methods=("lat", "random")):
@@ -62,7 +62,7 @@ def test_a_trained_model_by_a_slow_loop():
     made = rationales.run(rationales.Config(model="m", data="d", method=("leave_one_out", "random")), bench)
     assert made["method"].value_counts().to_dict() == {"leave_one_out": 8, "random": 8}
     row = made[(made["method"] == "leave_one_out") & (made["example"] == 3)].iloc[0]
-    from whence.explaining import explain_text
+    from whence.explaining.explanation import explain_text
 
     example = examples[3]
     found = explain_text(subject, example.text, methods=("leave_one_out",)).attributions[0].words(0)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from pooled_reader import stacked, with_heads_moved
-from tokenizing import reader
+from support.pooled_reader import stacked, with_heads_moved
+from support.tokenizing import reader
+from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
+from whence.evaluation.bench import Bench
 from whence.experiments import relabelling
-from whence.experiments._bench import Bench
-from whence.explainers import explainer
-from whence.models.targets import predicted
+from whence.subject.targets import predicted
 
 WORDS = ["the", "a", "movie", "film", "story", "was", "good", "bad", "not"]
 EXAMPLES = [Example(" ".join(np.random.default_rng(n).permutation(WORDS)[: 4 + n % 5])) for n in range(24)]

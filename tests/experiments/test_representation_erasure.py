@@ -5,24 +5,24 @@ import math
 import numpy as np
 import pytest
 import torch
-from test_permutation import bench as bench_of
 
-import saved_models
+from support import saved_models
+from support.benches import bench as bench_of
+from whence.analysis.representation_erasure import spread
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, BadData
-from whence.data.embedded import recall
 from whence.data.examples import Example
+from whence.data.synthetic import recall
+from whence.evaluation.bench import Bench
+from whence.evaluation.representation_erasure import layers, words_of
 from whence.experiments import representation_erasure as erasure
-from whence.experiments._bench import Bench
-from whence.experiments._erased import spread
-from whence.experiments._representations import layers, words_of
 from whence.figures.style import as_svg
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
-from whence.models.beginnings import untrained
-from whence.models.subject import Subject, load
-from whence.models.training import Training
-from whence.models.vocabulary import word_tokenizer
 from whence.results.verdict import Effect
+from whence.subject.subject import Subject, load
+from whence.training.config import Training
+from whence.training.init import untrained
+from whence.training.vocabulary import word_tokenizer
 
 KINDS = ("words", "dimensions", "units", "heads")
 

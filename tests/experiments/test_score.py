@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import saved_models
-from whence.data.tables import Columns, read_table
+from support import saved_models
+from whence.data.tables.reader import Columns, read_table
+from whence.evaluation.bench import Bench
 from whence.experiments import score
-from whence.experiments._bench import Bench
-from whence.models.subject import load
+from whence.subject.subject import load
 
 
 def table(*runs, labels="ab"):

@@ -14,28 +14,28 @@ from scipy.special import rel_entr
 from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
-import zoo
-from tokenizing import wordpiece
+from support import zoo
+from support.tokenizing import wordpiece
+from whence.analysis.syntax import Again, holm, ranking, rows
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, BadData
 from whence.core.overrides import uniform
-from whence.data.embedded import clauses
 from whence.data.examples import Corpus, Example
-from whence.data.random_trees import BASELINES
-from whence.data.references import REFERENCES
+from whence.data.syntax.forest import TRUE, Measuring, grown
+from whence.data.syntax.random_trees import BASELINES
+from whence.data.syntax.tree_attention import REFERENCES
+from whence.data.synthetic import clauses
+from whence.evaluation.bench import Bench
+from whence.evaluation.runner import perform
+from whence.evaluation.tree_attention import followed, sites_of
 from whence.experiments import syntax
-from whence.experiments._bench import Bench
-from whence.experiments._following import followed, sites_of
-from whence.experiments._forest import TRUE, Measuring, grown
-from whence.experiments._nearness import Again, holm, ranking, rows
-from whence.experiments._running import perform
 from whence.measures.bootstrap import paired_bootstrap
-from whence.measures.trees import arcs_of, by_sentence, sentence_divergence, tree_divergence
+from whence.measures.tree_divergence import arcs_of, by_sentence, sentence_divergence, tree_divergence
 from whence.models import TransformerConfig, TransformerForTokenClassification
-from whence.models.beginnings import untrained
-from whence.models.subject import Subject
-from whence.models.training import Training
-from whence.models.vocabulary import word_tokenizer
+from whence.subject.subject import Subject
+from whence.training.config import Training
+from whence.training.init import untrained
+from whence.training.vocabulary import word_tokenizer
 
 # "unbelievable" and "movies" are in pieces, "?" is a word of its own
 FIRST = Example("the movies was unbelievable ?", words=("the", "movies", "was", "unbelievable", "?"),
@@ -342,8 +342,8 @@ def test_a_parser_makes_the_trees(corpus, monkeypatch):
     def left(sentences):
         return [tuple(range(-1, len(words) - 1)) for words in sentences]
 
-    monkeypatch.setattr("whence.data.parsers.parser", lambda name: left)
-    monkeypatch.setattr("whence.data.parsers.version", lambda name: "spacy 3")
+    monkeypatch.setattr("whence.data.syntax.parsers.parser", lambda name: left)
+    monkeypatch.setattr("whence.data.syntax.parsers.version", lambda name: "spacy 3")
     bare = [Example(example.text) for example in corpus["test"][:8]]
     config = CONFIG.model_copy(update={"parser": "spacy:some", "baselines": ("uniform",)})
     table = syntax.run(config, bench_of(tagger(corpus), bare))

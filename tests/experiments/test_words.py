@@ -5,13 +5,13 @@ from collections import defaultdict
 
 import pandas as pd
 import pytest
-from test_permutation import bench as bench_of
 
+from support.benches import bench as bench_of
+from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig
-from whence.data.words import STOP_WORDS
+from whence.data.lexical.words import STOP_WORDS
 from whence.experiments import words
-from whence.explainers import explainer
-from whence.models.targets import predicted
+from whence.subject.targets import predicted
 
 CONFIG = words.Config(model="m", data="d", method=("raw-attention", "random", "random"))
 

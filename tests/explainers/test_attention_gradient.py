@@ -5,13 +5,13 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from pooled_reader import stacked
-from tokenizing import reader
+from support.pooled_reader import stacked
+from support.tokenizing import reader
+from whence.attribution.registry import explainer
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
-from whence.explainers import explainer
-from whence.models.targets import predicted
+from whence.subject.targets import predicted
 
 EXAMPLES = [Example("the movie was not good"), Example("unbelievable movies !"), Example("bad")]
 

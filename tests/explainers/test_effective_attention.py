@@ -6,13 +6,13 @@ import torch
 from numpy.testing import assert_allclose
 from scipy.linalg import null_space
 
-from tokenizing import reader
+from support.tokenizing import reader
+from whence.attribution.registry import explainer
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
-from whence.explainers import explainer
 from whence.explainers.effective_attention import effective
-from whence.models.targets import predicted
+from whence.subject.targets import predicted
 
 SHORT = [Example("the movie was good", target="a"), Example("bad", target="bad film")]
 LONG = [

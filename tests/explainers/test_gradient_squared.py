@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
-from test_methods import WORDED, additive
 
-from tokenizing import reader
+from support.additive import WORDED, additive
+from support.tokenizing import reader
+from whence.attribution.registry import explainer
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.overrides import uniform
 from whence.data.examples import Example
-from whence.explainers import explainer
-from whence.models.targets import Target, predicted
+from whence.subject.targets import Target, predicted
 
 EXPLAIN = explainer("gradient_squared")
 WINDOWS = ("the movie was good", "bad", "not a good film")

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from tokenizing import reader
+from support.tokenizing import reader
+from whence.attribution.registry import explainer
 from whence.data.examples import Example
-from whence.explainers import explainer
-from whence.explainers._finding import found
+from whence.evaluation.rationale_match import found
 from whence.measures.bootstrap import paired_bootstrap
-from whence.models.marking import accuracy
-from whence.models.targets import predicted
+from whence.subject.metrics import accuracy
+from whence.subject.targets import predicted
 
 
 def pointing(subject, examples, method, **options):

@@ -9,40 +9,22 @@ from numpy.testing import assert_allclose
 from tokenizers.processors import TemplateProcessing
 from torch.testing import assert_close
 
-import zoo
-from tokenizing import is_reader, reader, wordpiece
+from support import zoo
+from support.additive import WORDED, additive
+from support.tokenizing import is_reader, reader, wordpiece
+from whence.attribution.registry import about, explainer, names
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.overrides import uniform
 from whence.data.examples import Example
-from whence.explainers import about, explainer, names
-from whence.models import AdditiveConfig, AdditiveForSequenceClassification
-from whence.models.subject import Subject
-from whence.models.targets import Target, predicted
-from whence.models.vocabulary import word_tokenizer
+from whence.subject.subject import Subject
+from whence.subject.targets import Target, predicted
 
 EXAMPLES = [
     Example("the movie was not good", target="the good movie"),
     Example("unbelievable movies !", target="a"),
     Example("bad", target="bad film"),
 ]
-WORDED = [Example("a long story of small things"), Example("good film"), Example("a good story")]
-
-
-def additive(dtype=torch.float64, **options):
-    """A small model over words, in double precision so that differences can be taken."""
-    tokenizer = word_tokenizer(WORDED)
-    config = AdditiveConfig(
-        vocab_size=len(tokenizer), embedding_size=6, hidden_size=4, pad_token_id=0, bos_token_id=2, eos_token_id=3,
-        **options,
-    )  # fmt: skip
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        model = AdditiveForSequenceClassification(config).to(dtype)
-        for parameter in model.parameters():
-            torch.nn.init.normal_(parameter, std=0.6)
-        model.embeddings.weight.data[0] = 0.0
-    return Subject(model, tokenizer)
 
 
 # raw attention

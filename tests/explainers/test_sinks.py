@@ -7,14 +7,15 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from tokenizing import reader
+from support.tokenizing import reader
+from whence.attribution import sinks
+from whence.attribution.contributions import Layer, taken_apart
+from whence.attribution.registry import explainer
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.site import Call, Site
 from whence.data.examples import Example
-from whence.explainers import explainer, sinks
-from whence.explainers._parts import Layer, taken_apart
-from whence.models.targets import predicted
+from whence.subject.targets import predicted
 
 EXAMPLES = [Example("the movie was not good"), Example("unbelievable movies !"), Example("bad")]
 LOW = 0.2  # an ε at which small models with random weights have sinks too

@@ -6,14 +6,15 @@ import torch
 import transformers as hf
 from numpy.testing import assert_allclose
 
-import zoo
-from tokenizing import reader
+from support import zoo
+from support.tokenizing import reader
+from whence.attribution.registry import explainer
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
-from whence.explainers import explainer, value_zeroing
-from whence.models.subject import Subject
-from whence.models.targets import predicted
+from whence.explainers import value_zeroing
+from whence.subject.subject import Subject
+from whence.subject.targets import predicted
 
 EXAMPLES = [
     Example("the movie was not good", target="the good movie"), Example("unbelievable movies !", target="a"),

@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-import zoo
-from subjects import outputs, subject
+from support import zoo
+from support.subjects import outputs, subject
 from whence import adopt, attending, imposed, permuted, random, release, sites, uniform
 from whence.core.site import AttentionSite, Call
-from whence.models.huggingface.fused import FusedSite
-from whence.models.huggingface.probe import natively_eager, probe_inputs
+from whence.huggingface.fused_site import FusedSite
+from whence.huggingface.probe import natively_eager, probe_inputs
 
 EVERY = [family.name for family in zoo.EVERY]
 ADOPTED = [family.name for family in zoo.ADOPTED]

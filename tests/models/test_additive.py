@@ -11,7 +11,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 from whence import attending, uniform
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
 from whence.models.additive import AdditiveScore, Decoder, DotScore, to_the_front
-from whence.models.encoders import AverageEncoder, CNNEncoder, LSTMEncoder
+from whence.models.parts.encoders import AverageEncoder, CNNEncoder, LSTMEncoder
 
 TINY = {"vocab_size": 20, "embedding_size": 6, "hidden_size": 4}
 

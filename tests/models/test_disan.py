@@ -13,20 +13,15 @@ from transformers import AutoModelForSequenceClassification
 from whence import attending, sites, uniform
 from whence.core.errors import BadConfig
 from whence.core.streaming import Summary
-from whence.data.embedded import clauses, entailment, numerals
-from whence.models import (
-    DisanConfig,
-    DisanForSequenceClassification,
-    DisanForTokenClassification,
-    directional,
-    disan,
-)
-from whence.models.beginnings import untrained
+from whence.data.synthetic import clauses, entailment, numerals
+from whence.models import DisanConfig, DisanForSequenceClassification, DisanForTokenClassification, disan
 from whence.models.disan import FusionGate
-from whence.models.fitting import _groups
-from whence.models.subject import load
-from whence.models.training import Training
-from whence.models.workshop import train
+from whence.models.parts import disan_kernel as directional
+from whence.subject.subject import load
+from whence.training.config import Training
+from whence.training.fit import _groups
+from whence.training.init import untrained
+from whence.training.train import train
 
 TINY = {
     "vocab_size": 30, "embedding_size": 5, "hidden_size": 4, "num_labels": 3, "bos_token_id": 1, "eos_token_id": 2,

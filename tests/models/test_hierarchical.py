@@ -10,15 +10,15 @@ from torch.testing import assert_close
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from whence import attending, permuted, uniform
+from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
-from whence.experiments._places import Place, alteration, places
-from whence.explainers import explainer
+from whence.evaluation.locations import Place, alteration, places
 from whence.models import HierarchicalConfig, HierarchicalForSequenceClassification
 from whence.models.hierarchical import Level, cut_into_sentences
-from whence.models.subject import Subject
-from whence.models.targets import predicted
-from whence.models.vocabulary import word_tokenizer
+from whence.subject.subject import Subject
+from whence.subject.targets import predicted
+from whence.training.vocabulary import word_tokenizer
 
 SPECIALS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 TINY = {"vocab_size": 30, "embedding_size": 6, "hidden_size": 4, "attention_size": 5, **SPECIALS}

@@ -9,8 +9,8 @@ from torch.testing import assert_close
 
 from whence import attending, sites
 from whence.models import PooledForTimeSeries, PooledSeriesConfig
-from whence.models.loading import load_model, saved_task
 from whence.models.pooled_series import squared_error
+from whence.subject.loading import load_model, saved_task
 
 TINY = {
     "vocab_size": 30, "embedding_size": 5, "hidden_size": 6, "num_hidden_layers": 2, "num_attention_heads": 3,

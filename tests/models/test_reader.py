@@ -10,11 +10,11 @@ from transformers import AutoModelForSequenceClassification
 
 from whence import attending, uniform
 from whence.core.errors import BadConfig, NoAttention
-from whence.data.embedded import recall, stories
+from whence.data.synthetic import recall, stories
 from whence.models import ReaderConfig, ReaderForSequenceClassification
-from whence.models.beginnings import untrained
-from whence.models.marking import accuracy
-from whence.models.training import Training
+from whence.subject.metrics import accuracy
+from whence.training.config import Training
+from whence.training.init import untrained
 
 TINY = {"vocab_size": 9, "embedding_size": 3, "hidden_size": 4, "bos_token_id": 1, "eos_token_id": 2}
 TEXTS = {"input_ids": tensor([[1, 5, 6, 7, 2], [1, 8, 2, 0, 0]])}

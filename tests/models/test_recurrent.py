@@ -9,12 +9,12 @@ from torch import nn, tensor
 from torch.testing import assert_close
 from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
-from tokenizing import reader
+from support.tokenizing import reader
 from whence import Replay, attending, from_logits, imposed, permuted, uniform, without
+from whence.attribution.registry import explainer
 from whence.data.examples import Example
-from whence.explainers import explainer
 from whence.models import RecurrentConfig, RecurrentForConditionalGeneration
-from whence.models.targets import predicted
+from whence.subject.targets import predicted
 
 TINY = {"vocab_size": 30, "embedding_size": 5, "hidden_size": 4}
 SOURCE = tensor([[5, 6, 7, 8, 2], [9, 10, 2, 0, 0]])

@@ -11,10 +11,10 @@ import pytest
 from whence.core.errors import BadData
 from whence.figures.intervals import intervals
 from whence.figures.style import as_svg
-from whence.figures.tokens import as_svg as tokens_svg
+from whence.figures.tokens.text import as_svg as tokens_svg
 from whence.figures.violins import violins
 from whence.report.page import build, write
-from whence.report.parts import AuditPage, Part, Table
+from whence.report.page_model import AuditPage, Part, Table
 from whence.results.errors import CannotSave
 from whence.results.verdict import QUESTIONS, Effect, Verdict
 
@@ -205,10 +205,10 @@ def test_saved_results_become_a_page_without_torch(tmp_path):
         import pandas as pd
         from whence.figures.intervals import intervals
         from whence.figures.style import as_svg
-        from whence.figures.tokens import as_html
+        from whence.figures.tokens.text import as_html
         from whence.figures.violins import violins
         from whence.report.page import build, write
-        from whence.report.parts import AuditPage, Part
+        from whence.report.page_model import AuditPage, Part
         from whence.results.columns import Column, Columns
         from whence.results.result import Result, manifest_now
         from whence.results.store import Store

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from whence.core.errors import BadConfig
-from whence.experiments import experiment
-from whence.models.training import Training
 from whence.reproducing import study as studies
-from whence.reproducing.lines import SIDES
-from whence.reproducing.performing import of_figure
+from whence.reproducing.ledger_row import SIDES
+from whence.reproducing.run import of_figure
 from whence.reproducing.study import Picture, Run, read
+from whence.results.experiment import experiment
+from whence.training.config import Training
 
 MINIMAL = """
 name = "mine"
@@ -38,10 +38,10 @@ def test_every_training_and_every_experiment_of_a_study_is_one_that_there_is(stu
     for case in study.case:
         for run in filter(None, (case.quick, case.full)):
             Training(**run.training)
-            experiment("ablation").Config(model="m", data="d", **run.ablation)
+            experiment("ablation").config(model="m", data="d", **run.ablation)
     for figure in study.figure:
         for options in (figure.quick, figure.full):
-            experiment(figure.experiment).Config(**{"model": "m", "data": "d", **options})
+            experiment(figure.experiment).config(**{"model": "m", "data": "d", **options})
 
 
 def test_a_case_that_cannot_be_run_says_what_it_needs(study):

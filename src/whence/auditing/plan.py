@@ -13,9 +13,9 @@ import torch
 
 from whence.core.attending import attending
 from whence.data.examples import Example
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.workshop import processors
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.training.train import processors
 
 FEWEST = 50  # examples: below that, an interval says nothing
 SEEDS = 5  # for whatever is trained

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from whence.experiments._config import DATA, MODEL, Looking
-from whence.experiments._places import Grain
+from whence.evaluation.config import DATA, MODEL, Looking
+from whence.evaluation.locations import Grain
 from whence.options import usually
 
 

@@ -23,8 +23,8 @@ def command(arguments: list[str]) -> int:
     about = f"whence audit [MODEL] [DATA] [OPTIONS]\n\n{inspect.getdoc(Settings)}"
     options = parsed(Options, "audit", [*positional, *rest], about)
     quieten()
-    from whence.auditing.conducting import audit
-    from whence.auditing.paging import answers, notes
+    from whence.auditing.run import audit
+    from whence.auditing.write_report import answers, notes
 
     report = audit(options.settings, quiet=options.output.silent, say=options.output.say)
     found = answers(options.settings.out)

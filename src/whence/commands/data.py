@@ -14,8 +14,8 @@ from whence.options import usually
 
 def command(arguments: list[str]) -> int:
     """`whence data list | get NAME | show NAME`."""
-    from whence.data import catalogue
-    from whence.data.columns import Columns
+    from whence.data import registry as catalogue
+    from whence.data.tables.columns import Columns
 
     @dataclass(frozen=True)
     class Options:

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from tyro.conf import Positional, arg
 
+from whence.attribution.registry import USUAL, names
 from whence.commands._shared import HERE, Output, parsed, quieten
 from whence.core.errors import BadConfig
-from whence.explainers import USUAL, names
 from whence.options import usually
 
 Task = Literal["sequence-classification", "token-classification", "seq2seq", "causal-lm", "series"]
@@ -77,16 +77,16 @@ class Options:
 def command(arguments: list[str]) -> int:
     """`whence explain MODEL TEXT`."""
     options = parsed(Options, "explain", arguments, "Score the tokens of a text by several methods, side by side.")
-    from whence.figures.flow import refuse_ending
-    from whence.results.saving import saving
+    from whence.figures.flow.model import refuse_ending
+    from whence.results.atomic_write import saving
 
     if options.flow is not None:
         refuse_ending(options.flow)
     quieten()
-    from whence.explainers._options import spread, written_options
-    from whence.explaining import explain_text
-    from whence.explaining import flow as flow_of
-    from whence.models.subject import load
+    from whence.attribution.options import spread, written_options
+    from whence.explaining.explanation import explain_text
+    from whence.explaining.explanation import flow as flow_of
+    from whence.subject.subject import load
 
     subject = load(options.model, options.task, device=options.device, dtype=options.dtype,
                    trust_remote_code=options.trust_remote_code)  # fmt: skip
@@ -109,7 +109,7 @@ def command(arguments: list[str]) -> int:
 
 def write_out(explanation: Any, form: str, out: Path | None) -> int:
     """An explanation to a file or to standard output."""
-    from whence.results.saving import saving
+    from whence.results.atomic_write import saving
 
     if form == "pdf":
         if out is None:

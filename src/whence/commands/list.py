@@ -9,9 +9,10 @@ from whence.commands._shared import HERE, Output, parsed
 
 def command(arguments: list[str]) -> int:
     """`whence list`: experiments, explainers, corpora, studies."""
-    from whence import experiments, explainers
-    from whence.data.catalogue import CORPORA
+    from whence.attribution import registry as explainers
+    from whence.data.registry import CORPORA
     from whence.reproducing import study
+    from whence.results import experiment as experiments
 
     @dataclass(frozen=True)
     class Options:

@@ -20,7 +20,7 @@ def command(arguments: list[str]) -> int:
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "report", arguments, "Write an audit's report again from its saved tables.")
-    from whence.auditing.paging import write_report
+    from whence.auditing.write_report import write_report
 
     path = write_report(options.folder)
     print(json.dumps({"report": str(path)}) if options.output.json else f"The report: {path}")

@@ -49,10 +49,10 @@ def command(arguments: list[str]) -> int:
         raise BadConfig(f"--ledger names a page; expected a file that ends in .md, came {options.ledger}")
     study.refuse_unknown(options.only, options.mode)
     quieten()
-    from whence.reproducing.comparing import lines_found
+    from whence.reproducing.compare import lines_found
     from whence.reproducing.ledger import write_ledger
-    from whence.reproducing.lines import as_table, as_text
-    from whence.reproducing.performing import Way, conducted
+    from whence.reproducing.ledger_row import as_table, as_text
+    from whence.reproducing.run import Way, conducted
     from whence.results.store import Store
 
     way = Way(options.scale, Store(options.out), options.data_dir, options.output.silent, options.saved)
@@ -78,6 +78,6 @@ def command(arguments: list[str]) -> int:
 
 def in_words(case: str, result: "Result") -> str:
     """What was found, in a sentence: for figures of which no numbers were published."""
-    from whence.experiments import experiment
+    from whence.results.experiment import experiment
 
     return f"{case}, {result.experiment}: {experiment(result.experiment).verdict(result.table).sentence}"

@@ -10,7 +10,7 @@ from whence.commands._shared import HERE, Output, parsed, quieten, told
 
 def command(arguments: list[str]) -> int:
     """`whence run EXPERIMENT --model M --data D`."""
-    from whence.experiments import about, experiment, names
+    from whence.results.experiment import about, experiment, names
 
     if not arguments or arguments[0] in ("-h", "--help"):
         print("usage: whence run EXPERIMENT --model MODEL --data DATA [options]\n")
@@ -22,16 +22,16 @@ def command(arguments: list[str]) -> int:
 
     @dataclass(frozen=True)
     class Options:
-        config: Annotated[module.Config, HERE]
+        config: Annotated[module.config, HERE]
         out: Path = Path("whence-results")
         """folder for results; what is there already is not run again"""
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
-    options: Any = parsed(Options, f"run {name}", rest, module.__doc__)
+    options: Any = parsed(Options, f"run {name}", rest, module.about)
     quieten()
-    from whence.experiments._running import perform
+    from whence.evaluation.runner import perform
     from whence.figures.style import save
-    from whence.results.saving import saving
+    from whence.results.atomic_write import saving
     from whence.results.store import Store
 
     store = Store(options.out)
@@ -39,10 +39,10 @@ def command(arguments: list[str]) -> int:
     folder = store.folder(name, result.manifest["identity"])
     with saving(folder):
         pictures = save(module.figure(result.table), options.out / "figures" / f"{name}-{folder.name}")
-        for part, more in (module.figures(result.table) if hasattr(module, "figures") else {}).items():
+        for part, more in module.figures(result.table).items():
             pictures += save(more, options.out / "figures" / f"{name}-{folder.name}-{part}")
     verdict = module.verdict(result.table)
-    summary = module.summary(result.table) if hasattr(module, "summary") else None
+    summary = module.summary(result.table)
     if options.output.json:
         print(json.dumps({"folder": str(folder), "figures": [str(p) for p in pictures], "verdict": verdict.as_dict(),
                           "summary": None if summary is None else json.loads(summary.to_json(orient="records")),

@@ -13,9 +13,9 @@ def command(arguments: list[str]) -> int:
     """`whence train additive --data sst --out folder`."""
     positional, rest = leading(arguments, ("--model",))
     named = positional[1] if positional else "additive"  # whose defaults are meant
-    from whence.models.modes import MODES
-    from whence.models.training import Training
-    from whence.models.workshop import altered_as, train
+    from whence.training.config import Training
+    from whence.training.presets.wu2020 import MODES
+    from whence.training.train import altered_as, train
 
     mode = said(rest, "--mode")
     meant: dict[str, Any] = {"model": named, **({"mode": mode} if mode in MODES else {})}  # else it is refused below
@@ -30,8 +30,8 @@ def command(arguments: list[str]) -> int:
     about = f"whence train [MODEL] [OPTIONS]\n\n{inspect.getdoc(Training)}"
     options = parsed(Options, "train", [*positional, *rest], about)
     quieten()
-    from whence.data.catalogue import load
-    from whence.models.marking import accuracy, agreement, score, tells_chunks
+    from whence.data.registry import load
+    from whence.subject.metrics import accuracy, agreement, score, tells_chunks
 
     corpus = load(options.training.data, data_dir=options.training.data_dir, columns=options.training.columns)
     for note in corpus.notes:

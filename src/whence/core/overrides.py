@@ -15,10 +15,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from whence.core.errors import InvalidWeights
-from whence.core.orders import random_orders
-from whence.core.places import Indices, Where, key_mask
-from whence.core.rows import cut
+from whence.core.permutations import random_orders
+from whence.core.read_rows import cut
 from whence.core.seeds import generator_from
+from whence.core.selection import Indices, Where, key_mask
 from whence.core.site import Call, masked_softmax, row_tolerance
 from whence.core.tape import Tape
 

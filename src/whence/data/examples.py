@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whence.core.errors import BadData
-from whence.data.trees import check_tree
+from whence.data.syntax.trees import check_tree
 
 # parts that corpora did not have at first: their checksums must not change
 LATER = ("alignment", "windows", "values", "heads", "relations", "pair_heads")

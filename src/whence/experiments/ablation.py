@@ -13,20 +13,20 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from whence.analysis.scores import MARK, SUMMED_FROM, Marks, loses, measured, summed, undecidable
 from whence.core.errors import BadConfig
-from whence.experiments._config import Altering
-from whence.experiments._marks import MARK, SUMMED_FROM, Marks, loses, measured, summed, undecidable
-from whence.experiments._places import Grain, alteration, at_a_time, places
+from whence.evaluation.config import Altering
+from whence.evaluation.locations import Grain, alteration, at_a_time, places
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import Measure, paired_bootstrap_of
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
+    from whence.evaluation.bench import Bench
 
 CAPTION = "Points that are lost when attention is replaced. The grey band is too little to be of interest."
-NEEDS_ANSWERS = True  # it counts right ones
 SMALLEST = 2.0  # points of accuracy
 ONES = {"uniform": "equal ones", "random": "random ones", "permuted": "their own in random order"}
 WORDS = {"uniform": "equal weights", "random": "random weights", "permuted": "its own weights shuffled"}
@@ -190,3 +190,15 @@ def decided(effect: Effect, retrained: bool, undecidable: str = "") -> tuple[Any
         return "no", f"Attention hardly matters here: {without} {loses(effect)}."
     lost = f"{without[0].upper()}{without[1:]} {loses(effect)}"
     return "undecided", f"{lost}; the limit of {effect.smallest:g} lies within the interval."
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    summary=summary,
+)

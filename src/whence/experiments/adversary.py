@@ -15,9 +15,9 @@ class and moves by no more than 0.1. Heads have no names, so a model that has th
 adversary, though it differs head by head: what is judged is the JSD with the heads in the order that comes nearest.
 
 Differs from the papers: distance is total variation and divergence JSD unless asked otherwise, both means (see
-`whence.models.opposing`; `--averaged` has the authors' ways); of the epochs the one with the least loss on dev is kept
-(Wiegreffe & Pinter: on train; paper 002: the best F1 on test). Wiegreffe & Pinter's code halves |p − q| of one sigmoid,
-which is half the total variation of two classes; and multiplies the loss by the class weights of the batch.
+`whence.training.adversarial`; `--averaged` has the authors' ways); of the epochs the one with the least loss on dev is
+kept (Wiegreffe & Pinter: on train; paper 002: the best F1 on test). Wiegreffe & Pinter's code halves |p − q| of one
+sigmoid, which is half the total variation of two classes; and multiplies the loss by the class weights of the batch.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -27,23 +27,23 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from whence.analysis.adversary import basins, by_strength, decided, effects, numbers, outcomes
 from whence.core.errors import BadConfig
-from whence.experiments._config import Opposed
-from whence.experiments._opposed import basins, by_strength, decided, effects, numbers, outcomes
-from whence.figures.rivals import rivals
+from whence.evaluation.config import Opposed
+from whence.figures.model_scatter import rivals
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment
 from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
-    from whence.experiments._marks import Marks
+    from whence.analysis.scores import Marks
+    from whence.evaluation.bench import Bench
 
 CAPTION = (
     "How far the attention of other models is from this one's, and how far their answers. Bottom right: another"
     " attention, the same answers. The line joins the adversaries by λ."
 )
-NEEDS_ANSWERS = True  # it is marked how well the others do
 LABELS = {"JSD": "JSD of the attention and the base's (nats)", "TVD": "TVD of the answers",
           "KL": "KL of the attention, mean over cells (nats)", "NLL": "NLL of the right answers"}  # fmt: skip
 
@@ -148,3 +148,17 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         " or that its own attention does not matter to it (question 1) or misleads (question 3). Where no such model"
         " was found, another λ or a longer training might find one.",
     )  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    summary=summary,
+    quantities=quantities,
+    remark=aside,
+)

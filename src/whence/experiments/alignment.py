@@ -28,11 +28,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.core.errors import BadData
-from whence.data.draws import draws
-from whence.data.examples import Example
-from whence.experiments import _aligned
-from whence.experiments._aligned import (
+from whence.analysis import alignment as _aligned
+from whence.analysis.alignment import (  # fmt: skip
     ATTENTION,
     CHOOSING,
     COUNTS,
@@ -44,22 +41,25 @@ from whence.experiments._aligned import (
     called,
     refuse_unlinked,
     to_be_drawn,
-)  # fmt: skip
-from whence.experiments._config import Run
-from whence.measures.alignment import How, by_chance, counted, diagonal, linked
+)
+from whence.core.errors import BadData
+from whence.data.examples import Example
+from whence.data.rng import draws
+from whence.evaluation.config import Run
+from whence.measures.alignment_error import How, by_chance, counted, diagonal, linked
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._aligning import Crossings
-    from whence.experiments._bench import Bench
+    from whence.evaluation.bench import Bench
+    from whence.evaluation.cross_attention import Crossings
 
 CAPTION = (
     "How well attention links the words of translations to those of their texts: the head that was chosen on other"
     " sentences, beside links on the diagonal and by chance."
 )
-NEEDS_ANSWERS = False  # it asks for links, and those for a translation
 SMALLEST = 0.05  # of the error rate
 SHOWN = 18  # heads in a summary
 
@@ -234,3 +234,19 @@ def decided(effect: Effect, rows: pd.DataFrame, who: str) -> tuple[Any, str]:
         f"may or may not link words to their translations better than their places do by {effect.smallest:g} or more"
     )
     return "undecided", f"Attention {open_}: {much}"
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(labels=False),
+    figures=figures,
+    summary=summary,
+    quantities=quantities,
+    without_texts=without_texts,
+)

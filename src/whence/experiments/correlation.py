@@ -29,26 +29,26 @@ from matplotlib.figure import Figure
 from numpy import ndarray
 from pydantic import Field, field_validator
 
-from whence.experiments._agreement import ATTENTION, agreement, by_class, classes, numbers, pairs
-from whence.experiments._config import Run
-from whence.explainers._options import written_options
+from whence.analysis.correlation import ATTENTION, agreement, by_class, classes, numbers, pairs
+from whence.attribution.options import written_options
+from whence.evaluation.config import Run
 from whence.figures.distributions import distributions
 from whence.figures.heatmap import heatmap
 from whence.measures.bootstrap import Interval, paired_bootstrap
 from whence.measures.ranking import kendall_test
 from whence.options import usually
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
-    from whence.models.batch import Batch
+    from whence.evaluation.bench import Bench
+    from whence.subject.batch import Batch
 
 CAPTION = (
     "Kendall's τ between the scores of a text's words by two methods, for every text. 1: the same order; 0: as by"
     " chance; −1: the reverse."
 )
-NEEDS_ANSWERS = False
 CLASSES = 3  # that a figure tells apart
 OPTIONS = {"gradient_x_input": {"through_attention": False}}  # as Jain & Wallace have it
 
@@ -183,3 +183,18 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         does_not_mean="Agreement is not faithfulness: explainers can agree and be wrong, and attention may be right"
         " where gradients are not. `erasure` asks which words decide.",
     )  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(labels=False),
+    figures=figures,
+    summary=summary,
+    quantities=quantities,
+)

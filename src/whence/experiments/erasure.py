@@ -25,24 +25,24 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.experiments._config import Run
-from whence.experiments._removals import flips, single, top_and_other
-from whence.explainers import explainer
+from whence.attribution.registry import explainer
+from whence.evaluation.config import Run
+from whence.evaluation.removal_orders import flips, single, top_and_other
 from whence.figures import distributions, scatter
 from whence.figures.style import house, panels
 from whence.measures.bootstrap import paired_bootstrap
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
-    from whence.models.batch import Batch
+    from whence.evaluation.bench import Bench
+    from whence.subject.batch import Batch
 
 CAPTION = (
     "Above: how much further the prediction moves when the word with most attention is removed than when another is, by"
     " the difference of their weights. Below: the share of the words that must go until the decision changes."
 )
-NEEDS_ANSWERS = False
 SMALLEST, SMALLEST_SHARE = 0.01, 0.05  # nats; share of the words
 FEWEST = 10  # texts that an interval needs
 METHODS = {"attention": "raw_attention", "gradient": "gradient_x_input", "random": "random"}
@@ -195,3 +195,15 @@ def decided(moved: Effect, random: Effect, gradient: Effect) -> tuple[Any, str]:
 def _stands(effect: Effect, limit: float) -> bool | None:
     """Whether the whole interval is above the limit (True), below (False), or neither; None too if not measured."""
     return True if effect.low > limit else False if effect.high < limit else None
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(labels=False),
+)

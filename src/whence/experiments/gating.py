@@ -20,19 +20,19 @@ from matplotlib.figure import Figure
 
 import whence
 from whence.core.errors import BadConfig
-from whence.experiments._config import Run
+from whence.evaluation.config import Run
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import paired_bootstrap
 from whence.measures.divergence import total_variation
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
-    from whence.models.batch import Batch
+    from whence.evaluation.bench import Bench
+    from whence.subject.batch import Batch
 
 CAPTION = "How much of the attention moves when it is computed as a gate, one word at a time. Zero: it is a gate."
-NEEDS_ANSWERS = False
 SMALLEST = 0.05  # of the weight
 ROUNDING = 1e-5  # of the probability
 
@@ -174,3 +174,15 @@ def decided(table: pd.DataFrame, moved: Effect) -> tuple[Any, str]:
         "undecided",
         f"This attention may be close to a gate: when another question is asked of the same text, {went}.",
     )
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(labels=False),
+)

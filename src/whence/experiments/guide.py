@@ -20,19 +20,19 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from whence.analysis.guide import decided, effects, levels, numbers, reached
 from whence.core.errors import BadConfig
-from whence.experiments._config import Opposed
-from whence.experiments._guiding import decided, effects, levels, numbers, reached
+from whence.evaluation.config import Opposed
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment
 from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
+    from whence.evaluation.bench import Bench
 
 CAPTION = "What a model gains by this attention over one that is given other weights instead."
-NEEDS_ANSWERS = True
 
 
 class Config(Opposed):
@@ -112,3 +112,16 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         does_not_mean="An attention that helps need not be the only one (question 5) and need not be why this model"
         " decides as it does (question 3).",
     )  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    summary=summary,
+    quantities=quantities,
+)

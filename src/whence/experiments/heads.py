@@ -25,25 +25,24 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from whence.analysis.heads import ALPHA, TAGS, drawn, shares, summary
 from whence.core.errors import BadConfig
-from whence.data.lexicons import Lexicon, load_lexicon
-from whence.experiments._config import Run
-from whence.experiments._shares import ALPHA, TAGS, drawn, shares, summary
+from whence.data.lexical.lexicons import Lexicon, load_lexicon
+from whence.evaluation.config import Run
 from whence.figures.heatmap import heatmap
 from whence.measures.bootstrap import Interval, interval
 from whence.options import usually
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
+    from whence.evaluation.bench import Bench
 
 CAPTION = (
     "Share of each head's attention on very positive words, very negative words, or either, over the texts that hold"
     " one. Chance: attention spread evenly over the same texts."
 )
-NEEDS_ANSWERS = False
-NEEDS_CLASSES = False  # models of series are looked at too
 SMALLEST = 0.02  # of the attention
 SHOWN = 16  # heads in a figure
 
@@ -193,3 +192,17 @@ def decided(effect: Effect, share: float, chance: float, surely: int, heads: int
     if effect.high < effect.smallest:
         return "no", f"Heads hardly attend to words of strong feeling more than to others: {much}"
     return "undecided", f"Heads may or may not attend to words of strong feeling more than to others: {much}"
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(labels=False, classes=False),
+    summary=summary,
+    quantities=quantities,
+)

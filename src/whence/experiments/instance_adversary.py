@@ -32,24 +32,24 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field, field_validator
 
+from whence.analysis.instance_adversary import MOST, asked, effects, numbers, quartiles
 from whence.core.errors import BadConfig
-from whence.experiments._config import Run
-from whence.experiments._furthest import MOST, asked, effects, numbers, quartiles
+from whence.evaluation.config import Run
 from whence.figures.violins import violins
 from whence.measures.bootstrap import Interval
 from whence.options import usually
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
-    from whence.models.batch import Batch
+    from whence.evaluation.bench import Bench
+    from whence.subject.batch import Batch
 
 CAPTION = (
     "How far attention can be moved while the answer stays within ε, by how sharp it was. Right: very far; 0.69 is the"
     " furthest there is."
 )
-NEEDS_ANSWERS = False
 FEW = 0.2  # of the texts
 STEPS, STEPS_ELSEWHERE = 500, 100
 
@@ -202,3 +202,17 @@ def decided(strict: Effect, wide: Effect, first: float, *others: float) -> tuple
     if wide.high < FEW:
         return "yes", f"Hardly another attention gives the same answers: {said}."
     return "undecided", f"Some answers need their attention and others do not: {said}."
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(labels=False),
+    summary=summary,
+    quantities=quantities,
+)

@@ -17,23 +17,23 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 import whence
-from whence.experiments._config import Altering
-from whence.experiments._marks import MARK, SUMMED_FROM, Marks, loses, measured, summed, undecidable
-from whence.experiments._places import Place, matching
+from whence.analysis.scores import MARK, SUMMED_FROM, Marks, loses, measured, summed, undecidable
+from whence.evaluation.config import Altering
+from whence.evaluation.locations import Place, matching
 from whence.figures.curves import curves
 from whence.measures.bootstrap import paired_bootstrap_of
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
-    from whence.models.subject import Subject
+    from whence.evaluation.bench import Bench
+    from whence.subject.subject import Subject
 
 CAPTION = (
     "What is left as attention is shuffled in one layer after another. Dotted: nothing shuffled. The bands are the"
     " intervals of what is lost."
 )
-NEEDS_ANSWERS = True
 SMALLEST = 2.0  # points of accuracy
 DIRECTIONS = ("bottom-up", "top-down")
 GROUPS = {"self": "encoder", "causal": "decoder", "cross": "across"}  # of an encoder–decoder, by a site's kind
@@ -178,3 +178,14 @@ def decided(effect: Effect, single: list[Effect], undecidable: str = "") -> tupl
     if effect.high < effect.smallest:
         return "no", f"The attention of the layers hardly matters here: {said}"
     return "undecided", f"The limit of {effect.smallest:g} points lies within the interval: {said}"
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+)

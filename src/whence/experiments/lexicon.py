@@ -10,8 +10,8 @@ The effect is the correlation of scores with the second polynomial (b2 over √n
 their scale; the smallest of interest is 0.1, a small correlation by convention (Cohen 1988).
 
 Words are those of `words`. They are looked up as they stand, else as forms of words that are there, by rules for
-endings (`whence.data.lemmas`); how many were found how is told. Differs from the paper, which took WordNet's lemmas,
-all forms by the package `word_forms`, and corrections by hand that are not released.
+endings (`whence.data.lexical.lemmas`); how many were found how is told. Differs from the paper, which took WordNet's
+lemmas, all forms by the package `word_forms`, and corrections by hand that are not released.
 """
 
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,23 +21,22 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.data.lexicons import load_lexicon
-from whence.experiments._config import Scoring
-from whence.experiments._valence import bent, curvatures, fits, numbers, rated, regressions, words_of
-from whence.figures.fitted import fitted
+from whence.analysis.lexicon import bent, curvatures, fits, numbers, rated, regressions, words_of
+from whence.data.lexical.lexicons import load_lexicon
+from whence.evaluation.config import Scoring
+from whence.figures.fit_panels import fitted
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
+    from whence.evaluation.bench import Bench
 
 CAPTION = (
     "Mean score of each word by its valence, and the fitted parabola with its 95 % band; dashed: the same model before"
     " training. A U is high at both ends."
 )
-NEEDS_ANSWERS = False
-NEEDS_CLASSES = False  # models of series are looked at too
 SMALLEST = 0.1  # of a correlation
 DRAWS = 1000
 
@@ -190,3 +189,17 @@ def decided(method: str, found: list[Effect], plain: str, controlled: str) -> tu
     if len(above) < len(found):
         return "undecided", f"{u}; whether that is more than {SMALLEST}, also beyond chance and no training, is open."
     return "yes", f"{u}, and that is more than by chance or without training."
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(labels=False, classes=False),
+    summary=summary,
+    quantities=quantities,
+)

@@ -25,27 +25,26 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.data.embedded.recall import delay_of
-from whence.experiments import _memory_judged
-from whence.experiments._config import Taught
-from whence.experiments._memory_judged import NAMES, beyond, by_delay, by_item, by_model, learned, recalled, related
+from whence.analysis import memory as _memory_judged
+from whence.analysis.memory import NAMES, beyond, by_delay, by_item, by_model, learned, recalled, related
+from whence.data.synthetic.recall import delay_of
+from whence.evaluation.config import Taught
 from whence.figures.curves import curves
-from whence.figures.points import points
+from whence.figures.grouped_scatter import points
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import NONE, Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
-    from whence.experiments._benches import Benches
+    from whence.evaluation.bench import Bench
+    from whence.evaluation.trained_models import Benches
 
 CAPTION = (
     "Recall of the item after so many words of noise, with 95 % intervals over texts and seeds. Dotted: chance, and the"
     " longest delay in training."
 )
 Kind = Literal["rnn", "lstm", "gru", "lstm_attention", "transformer"]
-NEEDS_ANSWERS = True
-NEEDS_MODEL = False  # it trains those that it looks at
 READERS: dict[str, dict[str, Any]] = {
     "rnn": {"model": "reader", "encoder": "rnn"},
     "lstm": {"model": "reader", "encoder": "lstm"},
@@ -118,7 +117,7 @@ def models(
 
 def looked_at(bench: "Bench", words: list[int], longest: int) -> dict[str, Any]:
     """What one model remembers, and how it moves."""
-    from whence.models.drifting import drifts  # knows torch, which a saved table does without
+    from whence.evaluation.state_drift import drifts  # knows torch, which a saved table does without
 
     drift, speed = drifts(bench.subject, bench.examples, words, longest, bench.batch_size)
     return {"right": bench.scores(), "drift": drift, "speed": speed}
@@ -189,3 +188,18 @@ def verdict(table: pd.DataFrame) -> Verdict:
         does_not_mean="That speed is the cause: it was only looked at, not changed. Nor anything about a model with"
         " other training: what is forgotten depends on the delays that were learned.",
     )  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(model=False),
+    figures=figures,
+    summary=summary,
+    quantities=quantities,
+)

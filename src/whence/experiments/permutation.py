@@ -17,22 +17,22 @@ from pydantic import Field
 
 import whence
 from whence.core.errors import BadConfig
-from whence.experiments._config import Altering
-from whence.experiments._places import Grain, Place, at_a_time, keys_are_tokens, places
+from whence.evaluation.config import Altering
+from whence.evaluation.locations import Grain, Place, at_a_time, keys_are_tokens, places
 from whence.figures.intervals import intervals
 from whence.figures.violins import violins
 from whence.measures.bootstrap import paired_bootstrap
 from whence.measures.divergence import total_variation
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.core.site import Call
-    from whence.experiments._bench import Bench
-    from whence.models.batch import Batch
+    from whence.evaluation.bench import Bench
+    from whence.subject.batch import Batch
 
 CAPTION = "How far predictions move when attention is shuffled: by how sharp it was, or by place. Left: hardly."
-NEEDS_ANSWERS = False
 SMALLEST = 0.1  # a tenth of the probability moved to other answers
 AT_ONCE = 2**24  # logits held at a time
 SHOWN = 12  # places in a figure
@@ -217,3 +217,15 @@ def decided(effect: Effect) -> tuple[Any, str]:
         return "no", f"Shuffling the attention{where} hardly moves the prediction: {moved}."
     limit = f"the limit of {effect.smallest:g} lies within the interval"
     return "undecided", f"When the attention{where} is shuffled, {moved}; {limit}."
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(labels=False),
+)

@@ -2,8 +2,9 @@
 
 Conneau et al. 2018: a small classifier, the *probe*, is trained to find a property of a sentence in the vector that the
 model has of it after each layer: its length, its words, its tree, its tense. Ten tasks, made from any treebank that is
-in CoNLL-U (see `whence.data.probing` for how, and for what differs from theirs); or the labels of any corpus, among
-them SentEval's own (`senteval:past_present`). A sentence's vector is the mean over its tokens, or the first token's.
+in CoNLL-U (see `whence.data.probing.tasks` for how, and for what differs from theirs); or the labels of any corpus,
+among them SentEval's own (`senteval:past_present`). A sentence's vector is the mean over its tokens, or the first
+token's.
 
 A probe that is right may have learned the task itself (Hewitt & Liang 2019). Beside it stand:
 - *control*: the same probe on labels that mean nothing. Each type of first word has one, given by a hash, which all
@@ -27,21 +28,22 @@ from matplotlib.figure import Figure
 from pydantic import Field
 from tqdm.auto import tqdm
 
+from whence.analysis import probes as judged
+from whence.analysis.probes import BAG, MAJORITY, NONE, RANDOM, TRAINED
 from whence.core.errors import BadData
 from whence.data.examples import Corpus, Example
-from whence.data.probing_drawn import Task, derived, divided, features_checksum, labelled, lacking
-from whence.experiments import _probing_judged as judged
-from whence.experiments._config import Run
-from whence.experiments._probing_fitted import Kind, Probe, control_labels, most_frequent
-from whence.experiments._probing_judged import BAG, MAJORITY, NONE, RANDOM, TRAINED
+from whence.data.probing.sampled import Task, derived, divided, features_checksum, labelled, lacking
+from whence.evaluation.config import Run
+from whence.evaluation.probe import Kind, Probe, control_labels, most_frequent
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import NONE as NO_QUESTION
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
-    from whence.experiments._probing_vectors import Vectors
+    from whence.evaluation.bench import Bench
+    from whence.evaluation.sentence_vectors import Vectors
 
 Name = Literal["sentence_length", "word_content", "tree_depth", "top_constituents", "bigram_shift", "past_present",
                "subj_number", "obj_number", "odd_man_out", "coordination_inversion"]  # fmt: skip
@@ -49,7 +51,6 @@ CAPTION = (
     "Right answers of probes after each layer, with 95 % intervals over sentences; layer 0 is what enters the first."
     " Dotted: the most frequent label. Dashed: a probe on the mean of the word vectors."
 )
-NEEDS_ANSWERS, NEEDS_CLASSES, NEEDS_PREDICTIONS = False, False, False  # a bare encoder will do
 
 
 class Config(Run):
@@ -208,3 +209,19 @@ def verdict(table: pd.DataFrame) -> Verdict:
         does_not_mean="That the model uses what a probe finds: it may be there and never be asked for. And what no"
         " probe finds may still be there, in another form.",
     )  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(labels=False, classes=False, predictions=False),
+    figures=figures,
+    summary=summary,
+    quantities=quantities,
+    cache_key=known_by,
+)

@@ -20,17 +20,17 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.experiments._config import Scoring
+from whence.evaluation.config import Scoring
 from whence.figures.ranking import ranking
 from whence.measures.bootstrap import Interval, paired_bootstrap
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
+    from whence.evaluation.bench import Bench
 
 CAPTION = "Average precision with which each explainer finds the marked words, the best first; 1: they all come first."
-NEEDS_ANSWERS, NEEDS_CLASSES = False, False
 SMALLEST = 0.05  # of average precision
 
 
@@ -147,3 +147,17 @@ def decided(effect: Effect, method: str, marked: float) -> tuple[Any, str]:
         "undecided",
         f"By {method}, marked words may come earlier than by chance: average precision differs by {much}.",
     )
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(labels=False, classes=False),
+    summary=summary,
+    quantities=quantities,
+)

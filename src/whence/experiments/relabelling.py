@@ -23,23 +23,23 @@ from numpy import ndarray
 from pydantic import Field
 
 import whence
+from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig
-from whence.experiments._config import Run
-from whence.explainers import explainer
+from whence.evaluation.config import Run
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import paired_bootstrap
 from whence.measures.divergence import total_variation
 from whence.measures.ranking import kendall_tau
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
-    from whence.models.batch import Batch
-    from whence.models.subject import Subject
+    from whence.evaluation.bench import Bench
+    from whence.subject.batch import Batch
+    from whence.subject.subject import Subject
 
 CAPTION = "How much the order of a text's tokens changes when heads get other numbers and the model stays the same."
-NEEDS_ANSWERS = False
 SMALLEST = 0.05  # of Kendall's tau
 DIGITS = 6
 OPTIONS = {"lat": {"normalize": "l1"}, "lat_mixed": {"normalize": "l1"}}  # a softmax would hide most of what moves
@@ -183,3 +183,15 @@ def decided(found: Sequence[Effect]) -> tuple[Any, str]:
         how = "do not" if all(effect.high < 1e-6 for effect in found) else "hardly"
         return "yes", f"The scores {how} depend on how the heads are numbered. {said}"
     return "undecided", f"It stays open whether the scores depend on how the heads are numbered. {said}"
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(labels=False),
+)

@@ -26,20 +26,20 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from whence.analysis import representation_erasure_figures as _erased_drawn
+from whence.analysis.representation_erasure import losses, rows
+from whence.analysis.representation_erasure_figures import first_ones, named
 from whence.core.errors import BadData
-from whence.experiments import _erased_drawn
-from whence.experiments._config import Run
-from whence.experiments._erased import losses, rows
-from whence.experiments._erased_drawn import first_ones, named
+from whence.evaluation.config import Run
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
+    from whence.evaluation.bench import Bench
 
 CAPTION = "The parts without which the right answers become least likely, with 95 % intervals over texts."
-NEEDS_ANSWERS = True
 SMALLEST = 0.05  # nats
 SHOWN = 20  # parts in a summary
 OFTEN = 5  # texts that a word must be in, to be chosen
@@ -183,3 +183,18 @@ def decided(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
     most = f"{which}, without which most is lost on one half of the texts, on the other costs {value} nats"
     needed = f"no single one{common} is surely needed: {most} of log-likelihood ({low} to {high})"
     return "undecided", f"Of {n} {what}, {needed}."
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    figures=figures,
+    summary=summary,
+    quantities=quantities,
+    without_texts=without_texts,
+)

@@ -13,18 +13,18 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.experiments._config import Altering
-from whence.experiments._marks import MARK, SUMMED_FROM, measured, summed
+from whence.analysis.scores import MARK, SUMMED_FROM, measured, summed
+from whence.evaluation.config import Altering
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import Interval, interval, resampled
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
+    from whence.evaluation.bench import Bench
 
 CAPTION = "The score of each run, with its 95 % interval over the examples."
-NEEDS_ANSWERS, NEEDS_CLASSES = True, False
 SMALLEST = {"accuracy": 2.0, "F1": 2.0, "BLEU": 2.0, "concordance": 0.1}  # above chance
 UNITS = {"concordance": "of concordance", **{name: f"points of {name}" for name in ("accuracy", "F1", "BLEU")}}
 DIGITS = {"accuracy": 1, "F1": 1, "BLEU": 1, "concordance": 3}
@@ -129,3 +129,16 @@ def decided(effect: Effect, digits: int, chance: float) -> tuple[Any, str]:
     if effect.high < effect.smallest:
         return "no", f"The model does not know its task: {reaches}{beside}."
     return "undecided", f"The model may not know its task: {reaches}{beside}."
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(classes=False),
+    quantities=quantities,
+)

@@ -19,18 +19,18 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.experiments._config import Altering
-from whence.experiments._furthest import MOST, QUITE
+from whence.analysis.instance_adversary import MOST, QUITE
+from whence.evaluation.config import Altering
 from whence.figures.violins import violins
 from whence.measures.bootstrap import Interval, paired_bootstrap
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
+    from whence.evaluation.bench import Bench
 
 CAPTION = "How far the attention of the same training from other seeds is from this model's, by how sure this one is."
-NEEDS_ANSWERS = True
 FEW = 0.2  # of the texts
 
 
@@ -133,3 +133,16 @@ def decided(effect: Effect, answers: Effect) -> tuple[Any, str]:
     if effect.high < FEW:
         return "yes", f"The attention does not depend much on the seed: {said}."
     return "undecided", f"The attention depends on the seed in part: {said}."
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    summary=summary,
+    quantities=quantities,
+)

@@ -28,31 +28,29 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from whence.analysis import syntax_figures as _syntax_drawn
+from whence.analysis.syntax import ranking, rows
+from whence.analysis.syntax_figures import along_epochs, by_head, by_layer, of_all, of_sentence, to_be_drawn
+from whence.analysis.syntax_verdict import decided, differences, named, trend
 from whence.core.errors import BadConfig
-from whence.data.shelf import sha256
-from whence.experiments import _syntax_drawn
-from whence.experiments._config import Run
-from whence.experiments._forest import TRUE, Measuring, grown, with_trees
-from whence.experiments._nearness import ranking, rows
-from whence.experiments._syntax_drawn import along_epochs, by_head, by_layer, of_all, of_sentence, to_be_drawn
-from whence.experiments._syntax_judged import decided, differences, named, trend
+from whence.data.download.corpus_folder import sha256
+from whence.data.syntax.forest import TRUE, Measuring, grown, with_trees
+from whence.evaluation.config import Run
 from whence.measures.bootstrap import Interval
-from whence.measures.trees import Masked
+from whence.measures.tree_divergence import Masked
 from whence.options import usually
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
+    from whence.evaluation.bench import Bench
 
 CAPTION = (
     "Divergence of attention from the true trees and from random ones, mean over the heads, with 95 % intervals. Lower"
     " is nearer."
 )
 Kind = Literal["arc_standard", "uniform", "lengths", "direction", "chain", "others"]
-NEEDS_ANSWERS = False
-NEEDS_PREDICTIONS = False  # a bare encoder will do
-NEEDS_CLASSES = False
 SHOWN = 20  # heads in a summary
 
 
@@ -84,7 +82,7 @@ class Config(Run):
         """The models of single epochs are known by their contents."""
         known = super().identity()
         if self.epochs:
-            from whence.models.epochs import kept_epochs  # knows torch, which options do without
+            from whence.training.epoch_checkpoints import kept_epochs  # knows torch, which options do without
 
             places = kept_epochs(Path(self.model)).items()
             known["epochs"] = {str(epoch): sha256(place / "model.safetensors") for epoch, place in places}
@@ -211,3 +209,20 @@ def verdict(table: pd.DataFrame) -> Verdict:
         does_not_mean="That the model computes trees, or uses them: a head that attends to verbs is nearer to trees, in"
         " which much hangs on verbs. And what a head attends to need not decide the prediction (question 3).",
     )  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(labels=False, classes=False, predictions=False),
+    figures=figures,
+    summary=summary,
+    quantities=quantities,
+    without_texts=without_texts,
+    pooled=pooled,
+)

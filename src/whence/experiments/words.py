@@ -7,7 +7,7 @@ they stand as any word does. The smallest effect of interest is a tenth of the l
 
 A word is what the corpus says it is (else what the tokenizer says), in small letters, the scores of its pieces summed.
 Special tokens, padding and punctuation are left out. Scores are as the explainer gives them, for the class that the
-model predicts. Stop words are a short list of English function words (`whence.data.words`).
+model predicts. Stop words are a short list of English function words (`whence.data.lexical.words`).
 
 Differs from the paper: no word is taken out of the cloud by hand (the authors removed 14 names and all words with
 apostrophes); stop words are measured, not looked at.
@@ -20,23 +20,23 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.data.words import STOP_WORDS
-from whence.experiments._config import Scoring
-from whence.figures import cloud, distributions
+from whence.data.lexical.words import STOP_WORDS
+from whence.evaluation.config import Scoring
+from whence.figures import distributions
+from whence.figures import word_cloud as cloud
 from whence.figures.style import INK, apart, house
 from whence.measures.bootstrap import Interval, paired_bootstrap
 from whence.results.columns import Column, Columns
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.experiments._bench import Bench
+    from whence.evaluation.bench import Bench
 
 CAPTION = (
     "Above: the words with the highest mean scores among those seen at least twice, stop words in grey. Below: where"
     " stop words stand in the ranking of all words."
 )
-NEEDS_ANSWERS = False
-NEEDS_CLASSES = False  # models of series are looked at too
 SMALLEST = 0.1  # of the list of words
 SEEN = 2  # times, to be in the cloud
 TOP = 20
@@ -156,3 +156,17 @@ def decided(effect: Effect, method: str) -> tuple[Any, str]:
     if effect.high < effect.smallest:
         return "no", f"By {method}, stop words get no lower scores than others: they stand {where}; {scale}."
     return "undecided", f"By {method}, stop words may or may not get lower scores: they stand {where}; {scale}."
+
+
+EXPERIMENT = Experiment(
+    about=__doc__ or "",
+    config=Config,
+    columns=COLUMNS,
+    caption=CAPTION,
+    run=run,
+    figure=figure,
+    verdict=verdict,
+    needs=Needs(labels=False, classes=False),
+    summary=summary,
+    quantities=quantities,
+)

@@ -13,17 +13,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from whence.attribution.attribution import Attribution, attribution
+from whence.attribution.layerwise import refuse_parts
+from whence.attribution.read_rows import readable
+from whence.attribution.sinks import without, without_them
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.site import Call
 from whence.core.tape import Tape
-from whence.explainers._attribution import Attribution, attribution
-from whence.explainers._layerwise import refuse_parts
-from whence.explainers._rows import readable
-from whence.explainers.sinks import without, without_them
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 LAYERS = ("sum", "last")
 

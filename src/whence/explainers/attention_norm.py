@@ -14,12 +14,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from whence.explainers._attribution import Attribution, attribution
-from whence.explainers._layerwise import Matrices, rows_to_one, scored
-from whence.explainers._parts import Layer, deviation, linear_norm, taken_apart
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.attribution.attribution import Attribution, attribution
+from whence.attribution.contributions import Layer, deviation, linear_norm, taken_apart
+from whence.attribution.layerwise import Matrices, rows_to_one, scored
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 
 @torch.no_grad()

@@ -14,15 +14,15 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from whence.attribution.attribution import Attribution, attribution
+from whence.attribution.layerwise import Matrices, scored
+from whence.attribution.sinks import sparing
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.site import Call
-from whence.explainers._attribution import Attribution, attribution
-from whence.explainers._layerwise import Matrices, scored
-from whence.explainers.sinks import sparing
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 
 @torch.no_grad()

@@ -21,11 +21,11 @@ from numpy import ndarray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from whence.explainers._attribution import Attribution, attribution
-from whence.explainers._network import Network, network
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.attribution.attribution import Attribution, attribution
+from whence.attribution.flow_network import Network, network
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 WHOLE = 1 << 30  # a capacity of one; scipy cuts 64-bit capacities down without a word
 EQUAL = 1e-5  # flows this near to their bound are at it: weights are of single precision

@@ -7,12 +7,12 @@ lowest layer was told apart. Â_1 is the lowest layer's weights, heads fused, wi
 
 import torch
 
-from whence.explainers._attribution import Attribution, attribution
-from whence.explainers._network import network
+from whence.attribution.attribution import Attribution, attribution
+from whence.attribution.flow_network import network
 from whence.explainers.flow import bound_of
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 
 @torch.no_grad()

@@ -14,12 +14,12 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from whence.attribution.attribution import Attribution, attribution
+from whence.attribution.normalize import normalized, refuse_normalize
 from whence.core.errors import BadConfig
-from whence.explainers._attribution import Attribution, attribution
-from whence.explainers._normalizing import normalized, refuse_normalize
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 OF = ("predicted", "paper", "code")
 

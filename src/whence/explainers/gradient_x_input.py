@@ -6,12 +6,12 @@ sign is kept, where their code takes |·|.
 
 import torch
 
+from whence.attribution.attribution import Attribution, attribution
 from whence.core.attending import attending
 from whence.core.site import Call
-from whence.explainers._attribution import Attribution, attribution
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 
 def explain(subject: Subject, batch: Batch, target: Target, *, through_attention: bool = True) -> Attribution:

@@ -16,12 +16,12 @@ from captum.attr import IntegratedGradients
 from jaxtyping import Float
 from torch import Tensor
 
+from whence.attribution.attribution import Attribution, attribution
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
-from whence.explainers._attribution import Attribution, attribution
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 BASELINES = ("zero", "padding")
 TOGETHER = 64  # texts that run at once

@@ -11,14 +11,14 @@ Differs from paper 000, whose heads pass on to the heads of the same number only
 
 import torch
 
+from whence.attribution.attribution import Attribution, attribution
+from whence.attribution.layer_stack import follow, layered
+from whence.attribution.normalize import normalized, refuse_normalize
+from whence.attribution.sinks import sparing
 from whence.core.streaming import Rollout
-from whence.explainers._attribution import Attribution, attribution
-from whence.explainers._normalizing import normalized, refuse_normalize
-from whence.explainers._stack import follow, layered
-from whence.explainers.sinks import sparing
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 
 @torch.no_grad()

@@ -9,11 +9,11 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from whence.attribution.attribution import Attribution, attribution
 from whence.core.errors import BadConfig
-from whence.explainers._attribution import Attribution, attribution
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 TOKENS, ANSWERS = 2**14, 2**25  # at most in one forward pass: tokens read, and logits given
 

@@ -2,11 +2,11 @@
 
 import torch
 
+from whence.attribution.attribution import Attribution, attribution
 from whence.core.seeds import stream
-from whence.explainers._attribution import Attribution, attribution
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 
 def explain(subject: Subject, batch: Batch, target: Target, *, seed: int = 0) -> Attribution:

@@ -11,18 +11,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from whence.attribution.attribution import Attribution, attribution
+from whence.attribution.fuse_heads import fusion
+from whence.attribution.read_rows import automatic, readable, refuse_row, shares
+from whence.attribution.sinks import sparing
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.site import Call, Site
 from whence.core.streaming import fused
 from whence.core.tape import Tape
-from whence.explainers._attribution import Attribution, attribution
-from whence.explainers._fusing import fusion
-from whence.explainers._rows import automatic, readable, refuse_row, shares
-from whence.explainers.sinks import sparing
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 LAYERS, HEADS = ("last", "mean"), ("mean", "max", "min")
 

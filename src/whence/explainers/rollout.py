@@ -13,15 +13,15 @@ their `max` or `min`.
 
 import torch
 
+from whence.attribution.attribution import Attribution, attribution
+from whence.attribution.encoder_decoder import RolloutAcross, follow_across, staying
+from whence.attribution.fuse_heads import fusion
+from whence.attribution.layer_stack import follow, layered
+from whence.attribution.sinks import sparing
 from whence.core.streaming import Rollout
-from whence.explainers._across import RolloutAcross, follow_across, staying
-from whence.explainers._attribution import Attribution, attribution
-from whence.explainers._fusing import fusion
-from whence.explainers._stack import follow, layered
-from whence.explainers.sinks import sparing
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 
 @torch.no_grad()

@@ -15,12 +15,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from whence.explainers._attribution import Attribution, attribution
-from whence.explainers._layers_alone import LayerAlone, layers_alone
-from whence.explainers._layerwise import Matrices, rows_to_one, scored
-from whence.models.batch import Batch
-from whence.models.subject import Subject
-from whence.models.targets import Target
+from whence.attribution.attribution import Attribution, attribution
+from whence.attribution.layerwise import Matrices, rows_to_one, scored
+from whence.attribution.single_layers import LayerAlone, layers_alone
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import Target
 
 TOKENS = 4096  # of all copies of a text that run at once
 

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from whence.core.errors import BadData
-from whence.figures.shades import visible
 from whence.figures.style import INK, PALETTE, canvas, house
+from whence.figures.token_shading import visible
 from whence.figures.violins import refuse_missing
-from whence.results.numbers import number
+from whence.results.format_number import number
 
 THICK = 0.24  # inches: a bar and the gap below it
 

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from whence.core.errors import BadData
-from whence.figures.shades import visible
 from whence.figures.style import INK, PALETTE, QUIET, house, panels
+from whence.figures.token_shading import visible
 from whence.figures.violins import refuse_missing
 
 COLOURS = (*PALETTE, INK)

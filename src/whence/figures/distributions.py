@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from whence.figures.shades import visible
 from whence.figures.style import PALETTE, QUIET, canvas, house
+from whence.figures.token_shading import visible
 from whence.figures.violins import one_violin
 
 WRAPPED = 24  # letters of a name in a line

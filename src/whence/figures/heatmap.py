@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from whence.core.errors import BadData
-from whence.figures.shades import visible
 from whence.figures.style import INK, PALETTE, QUIET, canvas, house
+from whence.figures.token_shading import visible
 
 SHADES = LinearSegmentedColormap.from_list("house", ["#ffffff", "#9ccbe6", PALETTE[0]])
 MOST, MANY = 24, 12  # columns; beyond the second, letters are smaller

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from whence.core.errors import BadData
-from whence.figures.shades import visible
 from whence.figures.style import INK, PALE, PALETTE, QUIET, canvas, house
-from whence.results.numbers import number
+from whence.figures.token_shading import visible
+from whence.results.format_number import number
 from whence.results.verdict import Effect
 
 LINE = 62  # letters that fit into a line of the figure

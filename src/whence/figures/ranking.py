@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from whence.core.errors import BadData
-from whence.figures.shades import visible
 from whence.figures.style import INK, PALETTE, canvas, house
+from whence.figures.token_shading import visible
 from whence.figures.violins import refuse_missing
 
 MOST = 30  # bars

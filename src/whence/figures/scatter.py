@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from whence.figures.shades import visible
 from whence.figures.style import INK, PALETTE, QUIET, canvas, house
+from whence.figures.token_shading import visible
 from whence.figures.violins import FEW, refuse_missing
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

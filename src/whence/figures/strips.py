@@ -6,8 +6,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from whence.core.errors import BadData
-from whence.figures.shades import visible
 from whence.figures.style import PALETTE, QUIET, canvas, house
+from whence.figures.token_shading import visible
 
 BOTH = LinearSegmentedColormap.from_list("both", [PALETTE[1], "#ffffff", PALETTE[0]])
 MOST = 60  # rows

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from whence.core.errors import BadData
-from whence.figures.shades import visible
 from whence.figures.style import INK, PALETTE, QUIET, canvas, house
+from whence.figures.token_shading import visible
 
 FEW = 8  # with fewer points than this, the points themselves are shown
 Values = npt.NDArray[np.float64]

@@ -19,7 +19,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrai
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from whence.core.site import AttentionSite
-from whence.models.encoders import ENCODERS, LSTMEncoder, PlainModel, real_tokens, specials, to_the_front, whole
+from whence.models.parts.encoders import ENCODERS, LSTMEncoder, PlainModel, real_tokens, specials, to_the_front, whole
 
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere

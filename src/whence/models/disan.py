@@ -30,8 +30,8 @@ from transformers import (
 from transformers.modeling_outputs import SequenceClassifierOutput, TokenClassifierOutput
 
 from whence.core.site import AttentionSite, masked_softmax
-from whence.models.directional import CAP, Layout, Tokens, attended, pooled
-from whence.models.encoders import PlainModel, specials
+from whence.models.parts.disan_kernel import CAP, Layout, Tokens, attended, pooled
+from whence.models.parts.encoders import PlainModel, specials
 
 CELLS = 2**22  # weights that exist at a time, where those who look are content with some heads after others
 

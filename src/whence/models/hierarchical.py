@@ -21,7 +21,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from whence.core.site import AttentionSite
 from whence.core.tape import Tape
-from whence.models.encoders import GRUEncoder, PlainModel, Tokens, real_tokens, specials
+from whence.models.parts.encoders import GRUEncoder, PlainModel, Tokens, real_tokens, specials
 
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere

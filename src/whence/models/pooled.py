@@ -21,7 +21,7 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from whence.core.site import AttentionSite
-from whence.models.encoders import PlainModel, specials
+from whence.models.parts.encoders import PlainModel, specials
 from whence.models.transformer import MultiHeadAttention, Sublayer, feed_forward, sinusoids
 
 EPS = 1e-6  # of every layer norm, as in the authors' code

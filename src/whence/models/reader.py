@@ -21,7 +21,17 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from whence.core.site import AttentionSite
 from whence.models.additive import SCORES
-from whence.models.encoders import Hidden, PlainModel, Tokens, Vectors, Whole, packed, real_tokens, specials, unpacked
+from whence.models.parts.encoders import (
+    Hidden,
+    PlainModel,
+    Tokens,
+    Vectors,
+    Whole,
+    packed,
+    real_tokens,
+    specials,
+    unpacked,
+)
 
 CELLS: dict[str, type[nn.RNN] | type[nn.LSTM] | type[nn.GRU]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
 Carried = Float[Tensor, "batch state"]  # all that goes on to the next word

@@ -27,7 +27,7 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM, GenerationMixin, Pre
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
 
 from whence.core.site import AttentionSite
-from whence.models.encoders import LSTMEncoder, PlainModel, State, padded_at_the_end
+from whence.models.parts.encoders import LSTMEncoder, PlainModel, State, padded_at_the_end
 from whence.models.transformer import shifted, tokens
 
 Source = Float[Tensor, "batch source width"]

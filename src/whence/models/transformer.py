@@ -22,8 +22,8 @@ from transformers import (
 )
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput, SequenceClassifierOutput
 
-from whence.models.layers import Hidden, MultiHeadAttention, Sublayer, feed_forward, sinusoids
-from whence.models.stacks import Decoder, Embeddings, Encoder, Layer, Stack, TransformerConfig, tokens
+from whence.models.parts.transformer_layers import Hidden, MultiHeadAttention, Sublayer, feed_forward, sinusoids
+from whence.models.parts.transformer_stacks import Decoder, Embeddings, Encoder, Layer, Stack, TransformerConfig, tokens
 
 __all__ = [
     "Decoder", "Embeddings", "Encoder", "Hidden", "Layer", "MultiHeadAttention", "Stack", "Sublayer",

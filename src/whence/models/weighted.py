@@ -20,7 +20,7 @@ from transformers import AutoConfig, AutoModelForTokenClassification, PreTrained
 from transformers.modeling_outputs import TokenClassifierOutput
 
 from whence.core.site import AttentionSite
-from whence.models.encoders import PlainModel
+from whence.models.parts.encoders import PlainModel
 
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere

@@ -9,12 +9,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from whence.report.answer import answer
-from whence.report.parts import AuditPage, Part, Table
-from whence.report.pictures import checked, places, too_many
+from whence.report.inline_svg import checked, places, too_many
+from whence.report.overall_answer import answer
+from whence.report.page_model import AuditPage, Part, Table
 from whence.results.errors import CannotSave
-from whence.results.numbers import effect_in_words, number
-from whence.results.plain import plain
+from whence.results.format_number import effect_in_words, number
+from whence.results.to_json import plain
 from whence.results.verdict import QUESTIONS
 
 LARGEST = 5_000_000  # bytes of a page

@@ -9,15 +9,15 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from whence.data.catalogue import CORPORA
-from whence.experiments import experiment
+from whence.data.registry import CORPORA
 from whence.figures.style import linked, save
-from whence.reproducing.comparing import Found, ledger_table
-from whence.reproducing.falls import finding, first_figure
-from whence.reproducing.lines import RULE, as_lines, number, spread
+from whence.reproducing.compare import Found, ledger_table
+from whence.reproducing.ledger_row import RULE, as_lines, number, spread
+from whence.reproducing.relative_loss import finding, first_figure
 from whence.reproducing.study import Case, Picture, Scale, Study
+from whence.results.atomic_write import saving
+from whence.results.experiment import experiment
 from whence.results.result import Result
-from whence.results.saving import saving
 
 
 def write_ledger(study: Study, scale: Scale, found: Found, page: Path) -> Path:
@@ -130,7 +130,8 @@ def _picture(figure: Picture, models: Sequence[tuple[Case, Result]], folder: Pat
     if figure.drawn:
         return f"**{case.name}**\n\n{link}"
     of = f" The first of {n} models:" if n > 1 else ""
-    table = f"\n\n{_tabled(module.summary(result.table), figure.digits)}" if figure.tabled else ""
+    summary = module.summary(result.table) if figure.tabled else None
+    table = "" if summary is None else f"\n\n{_tabled(summary, figure.digits)}"
     seconds = round(result.manifest["seconds"])
     return (
         f"**{case.name}**: {corpus['n']:,} examples of {corpus['name']}, {seconds} second{'s' * (seconds != 1)}."
@@ -140,7 +141,7 @@ def _picture(figure: Picture, models: Sequence[tuple[Case, Result]], folder: Pat
 
 def _aside(module: Any, table: pd.DataFrame) -> str:
     """What an experiment has to say beside its verdict, if it has."""
-    said = module.aside(table) if hasattr(module, "aside") else ""
+    said = module.remark(table)
     return f" {said}" if said else ""
 
 
@@ -164,7 +165,7 @@ def _may_be_shown(result: Result, module: Any) -> pd.DataFrame:
     name, _, variant = str(result.manifest["corpus"]["name"]).partition(":")
     corpus = CORPORA.get(name)
     made = corpus is not None and corpus.kind == "embedded" and "of" not in corpus.variants.get(variant, {})
-    if hasattr(module, "without_texts") and not made:
+    if not made:
         table: pd.DataFrame = module.without_texts(result.table)
         return table
     return result.table
@@ -176,7 +177,7 @@ def _drawn(figure: Picture, module: Any, tables: Sequence[pd.DataFrame]) -> Figu
     """
     if figure.drawn:
         return module.figures(tables[0]).get(figure.drawn)
-    whole = len(tables) > 1 and hasattr(module, "pooled")
+    whole = len(tables) > 1 and module.pooled is not None
     return module.figure(module.pooled(tables) if whole else tables[0])
 
 

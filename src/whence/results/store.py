@@ -14,10 +14,10 @@ from typing import Any
 import pandas as pd
 
 from whence.core.errors import BadData
-from whence.results import leftovers
+from whence.results import stale_folders as leftovers
 from whence.results.errors import CannotSave, DamagedResult
-from whence.results.plain import canonical, plain
 from whence.results.result import Result
+from whence.results.to_json import canonical, plain
 
 TABLE, MANIFEST = "table.parquet", "manifest.json"
 

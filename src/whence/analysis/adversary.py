@@ -1,0 +1,163 @@
+"""The table of `adversary` in numbers: how far models came from the base, and whether they hold together or break."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from whence.analysis.instance_adversary import MOST, QUITE
+from whence.analysis.scores import measured, summed
+from whence.measures.bootstrap import Interval, interval, paired_bootstrap, resampled
+from whence.results.verdict import Effect
+
+FEW = 0.2  # of the texts
+STAYS = 0.1  # how far an answer may move and count as the same
+BREAK = 5.0  # points: a smaller gap between two models is no break
+WIDEST = 0.5  # of all that lies between the best and the worst: a gap that parts two groups
+JUDGED = {"exclusive": "yes", "not exclusive": "no"}
+NAMES = {"JSD": "jsd", "JSD matched": "jsd_matched", "KL": "kl_cells", "TVD": "tvd", "NLL": "nll"}
+
+
+def groups(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The rows by what a model is: base, λ of an adversary, seeds, uniform."""
+    found = {"base": table[table["who"] == "base"]}
+    adversaries = table[table["who"] == "adversary"]
+    for strength in sorted(adversaries["strength"].unique()):
+        found[f"{strength:g}"] = adversaries[adversaries["strength"] == strength]
+    found |= {"seeds": table[table["who"] == "seed"], "uniform": table[table["who"] == "uniform"]}
+    return {name: rows for name, rows in found.items() if len(rows)}
+
+
+def outcomes(table: pd.DataFrame) -> pd.DataFrame:
+    """One row for each model."""
+    rows = []
+    for (who, strength, seed), of_one in table.groupby(["who", "strength", "seed"], sort=False, dropna=False):
+        measure, counts = summed(of_one["score"], of_one["counts"])
+        means = {name: float(of_one[column].mean()) for name, column in NAMES.items()}
+        rows.append({"who": who, "λ": strength, "seed": seed, **means, "same answer": float(of_one["same"].mean()),
+                     measured(table["counts"]): float(measure(counts.sum(0)))})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def numbers(table: pd.DataFrame) -> dict[str, Interval]:
+    """`JSD at 0.2` and the like, with intervals over examples and seeds."""
+    found = {}
+    for name, rows in groups(table).items():
+        rows = rows.sort_values(["seed", "example"])
+        n_seed = rows["seed"].nunique()
+        for quantity, column in NAMES.items():
+            values = rows[column].to_numpy(float).reshape(n_seed, -1)
+            found[f"{quantity} at {name}"] = paired_bootstrap(values)
+        measure, counts = summed(rows["score"], rows["counts"])
+        by_seed = counts.reshape(n_seed, -1, counts.shape[-1])
+        mean = float(measure(by_seed.sum(1)).mean())
+        score = interval(mean, resampled(measure, by_seed)[:, 0])
+        found |= {f"score at {name}": score, f"share at {name}": as_share(score)}
+    models = outcomes(table)
+    models = models[models["who"] == "adversary"]
+    broke = parted(models, measured(table["counts"]))
+    least = np.nan if broke is None else float(models.loc[broke, "KL"].min())
+    answer, _ = decided(effects(table))
+    judged = {f"judged {said}, %": 100.0 * (answer == given) for said, given in JUDGED.items()}
+    single = {"KL of the first that broke": least, **judged}
+    return {**found, **{name: Interval(value, np.nan, np.nan) for name, value in single.items()}}
+
+
+def as_share(points: Interval) -> Interval:
+    """The same of one instead of a hundred."""
+    return Interval(points.mean / 100, points.low / 100, points.high / 100)
+
+
+def by_strength(table: pd.DataFrame) -> pd.DataFrame:
+    """The adversaries of each λ in one row: means over examples and seeds, with intervals."""
+    found, rows = numbers(table), []
+    for strength in sorted(table.loc[table["who"] == "adversary", "strength"].unique()):
+        row = {"λ": strength}
+        for name in NAMES:
+            one = found[f"{name} at {strength:g}"]
+            row |= {name: one.mean, f"{name} low": one.low, f"{name} high": one.high}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def other_ways(rows: pd.DataFrame) -> Any:
+    """Texts that are attended quite otherwise while their answer stays: [seed example]."""
+    rows = rows.sort_values(["seed", "example"])
+    there = (rows["jsd_matched"] > QUITE) & (rows["tvd"] <= STAYS) & (rows["same"] == 1.0)
+    return there.to_numpy(float).reshape(rows["seed"].nunique(), -1)
+
+
+def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+    """The share of texts that another model attends quite otherwise and answers alike: of the λ with most of them
+    first, then of the other λ, of other seeds and of equal weights.
+    """
+    adversaries = [name for name in groups(table) if name not in ("base", "seeds", "uniform")]
+    found = []
+    for name, rows in groups(table).items():
+        if name == "base":
+            continue
+        share = other_ways(rows)
+        level = 1 - 0.05 / max(len(adversaries), 1)
+        one = paired_bootstrap(share, level=level, seed=seed)
+        said = {"seeds": "the same training from other seeds", "uniform": "a model trained with equal weights"}
+        who = said.get(name, f"an adversary with λ = {name}")
+        found.append(Effect(f"texts that {who} attends quite otherwise and answers alike", one.mean, one.low, one.high,
+                            "of the texts", MOST, share.shape[1], share.shape[0]))  # fmt: skip
+    by_adversary = sorted((e for e in found if "adversary" in e.name), key=lambda effect: -effect.value)
+    return by_adversary + [effect for effect in found if "adversary" not in effect.name]
+
+
+def decided(found: list[Effect]) -> tuple[Any, str]:
+    """No if one adversary does most texts quite otherwise; yes if every one does few."""
+    best, yardstick = found[0], [effect for effect in found if "other seeds" in effect.name]
+    if best.too_few:
+        return "undecided", best.too_few
+    does = f"attends {_per_cent(best)} of the texts quite otherwise and answers them alike"
+    beside = f" (the same training from other seeds: {_per_cent(yardstick[0])})" if yardstick else ""
+    which = best.name.removeprefix("texts that ").partition(" attends")[0]
+    if best.low > MOST:
+        return "no", f"The attention is not the only one that leads to these answers: {which} {does}{beside}."
+    if best.high < FEW:
+        return "yes", f"No model was found that attends otherwise and answers alike: at most, {which} {does}{beside}."
+    return "undecided", f"Some texts can be answered alike with another attention: {which} {does}{beside}."
+
+
+def _per_cent(effect: Effect) -> str:
+    return f"{100 * effect.value:.0f} % ({100 * effect.low:.0f} to {100 * effect.high:.0f})"
+
+
+def parted(models: pd.DataFrame, unit: str) -> "pd.Series[bool] | None":
+    """Which adversaries broke, if some did: those below the widest gap between two scores, in order, where it is more
+    than half of all that lies between the best and the worst.
+    """
+    scores = np.sort(models[unit].to_numpy(float))
+    gaps = np.diff(scores)
+    if not len(gaps) or gaps.max() < BREAK or gaps.max() <= WIDEST * (scores[-1] - scores[0]):
+        return None
+    return models[unit] <= scores[int(gaps.argmax())]
+
+
+def basins(table: pd.DataFrame) -> str:
+    """What becomes of adversaries as λ grows, in a sentence: do they hold, fade, break at a point, or fall into either
+    of two groups whatever λ is (paper 002's "safe point")?
+
+    There is a point if every λ below it has models of the better group alone, and every one above it of the worse.
+    """
+    models, unit = outcomes(table), measured(table["counts"])
+    models = models[models["who"] == "adversary"]
+    if len(models) < 4:
+        return ""
+    broke = parted(models, unit)
+    if broke is None:
+        return f"As λ grows, {unit} goes from {models[unit].max():.1f} to {models[unit].min():.1f} without a break."
+    better, worse = models[~broke], models[broke]
+    said = (f"The adversaries are of two groups, with {better[unit].min():.1f} or more and {worse[unit].max():.1f} or"
+            f" less {unit}")  # fmt: skip
+    last_good, first_bad = better["λ"].max(), worse["λ"].min()
+    if last_good < first_bad:
+        return f"{said}, parted by a point between λ = {last_good:g} and {first_bad:g}."
+    return (
+        f"{said}, and λ does not part them: the first of the worse has λ = {first_bad:g}, the last of the better"
+        f" {last_good:g}. Which of the two a model falls into depends on its beginning: there is no safe point, but two"
+        " basins."
+    )

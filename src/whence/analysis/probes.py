@@ -1,0 +1,176 @@
+"""The numbers, figures and words of `probes`, from its table alone."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float
+from matplotlib.figure import Figure
+from numpy import ndarray
+
+from whence.figures.layer_panels import layered
+from whence.measures.bootstrap import Interval, interval, resampled
+from whence.results.verdict import Effect
+
+TRAINED, RANDOM, BAG, MAJORITY, NONE = "trained", "random", "bag", "majority", "none"
+SMALLEST = 2.0  # points of accuracy
+LEVEL = 0.95
+KEYS = ["task", "model", "layer", "probe"]
+POINTS = "points of accuracy"
+
+
+def bits(right: Bool[ndarray, " example"]) -> str:
+    """Ones and zeros in a row."""
+    return "".join("1" if one else "0" for one in right)
+
+
+def unbits(rows: pd.Series) -> Float[ndarray, "seed example"]:
+    """Per cent right of each sentence, by seed."""
+    return np.stack([100.0 * (np.frombuffer(row.encode(), np.uint8) == ord("1")) for row in rows])
+
+
+def share(sums: Float[ndarray, "*corpora count"]) -> Float[ndarray, "*corpora"]:
+    """A mean from a sum and a count."""
+    return sums[..., 0] / sums[..., 1]
+
+
+def intervals(sides: dict[Any, ndarray], level: float = LEVEL) -> dict[Any, Interval]:
+    """The mean of each side [seed example] with its interval, the same sentences and seeds drawn for all of them."""
+    n_seed = max(map(len, sides.values()), default=0)
+    filled = [np.broadcast_to(side, (n_seed, side.shape[1])) for side in sides.values()]  # majority has no seed
+    counts = [np.stack([side, np.ones_like(side)], -1) for side in filled]
+    drawn = resampled(share, *counts).T  # [side draw]
+    return {name: interval(float(side.mean()), one, level)
+            for name, side, one in zip(sides, filled, drawn, strict=True)}  # fmt: skip
+
+
+def measured(table: pd.DataFrame) -> pd.DataFrame:
+    """Per cent right, of control labels too, and selectivity, of every task, model, layer and probe, with intervals."""
+    found = []
+    for task, rows in table.groupby("task", sort=False):
+        sides: dict[Any, ndarray] = {}
+        for (_, model, layer, probe), one in rows.groupby(KEYS, sort=False):
+            right = sides[model, layer, probe, "right"] = unbits(one["right"])
+            if (one["control"] != "").all():
+                sides[model, layer, probe, "control"] = unbits(one["control"])
+                sides[model, layer, probe, "selectivity"] = right - unbits(one["control"])
+        found += [
+            {"task": task, "model": model, "layer": layer, "probe": probe, "measure": measure, "value": got.mean,
+             "low": got.low, "high": got.high}
+            for (model, layer, probe, measure), got in intervals(sides).items()
+        ]  # fmt: skip
+    return pd.DataFrame(found)
+
+
+def by_task(table: pd.DataFrame) -> pd.DataFrame:
+    """One row per task: what the first kind of probe gets right after each layer, and what stands beside it."""
+    numbers, probe = measured(table), first_probe(table)
+    found = []
+    for task, rows in numbers.groupby("task", sort=False):
+        of = {(m, layer, p, what): value for m, layer, p, what, value in
+              rows[["model", "layer", "probe", "measure", "value"]].itertuples(index=False)}  # fmt: skip
+        layers = sorted({layer for m, layer, *_ in of if m == TRAINED})
+        here = table[table["task"] == task]
+        row = {"task": task, "classes": here["classes"].iloc[0], "train": here["train"].iloc[0],
+               "test": len(here["right"].iloc[0]), MAJORITY: of[MAJORITY, -1, NONE, "right"]}  # fmt: skip
+        row["best random"] = max((of[key] for key in of if key[0] == RANDOM and key[2] == probe), default=np.nan)
+        row[BAG] = of[BAG, -1, probe, "right"]
+        row |= {f"layer {layer}": of[TRAINED, layer, probe, "right"] for layer in layers}
+        others = [of[key] for key in of if key[0] == TRAINED and key[2] != probe and key[3] == "right"]
+        row["best other probe"] = max(others, default=np.nan)
+        best = max(layers, key=lambda layer: of[TRAINED, layer, probe, "right"])
+        row["selectivity of best"] = of.get((TRAINED, best, probe, "selectivity"), np.nan)
+        found.append(row)
+    return pd.DataFrame(found)
+
+
+def first_probe(table: pd.DataFrame) -> str:
+    """The kind of probe that decides."""
+    return str(table.loc[table["probe"] != NONE, "probe"].iloc[0])
+
+
+def named(table: pd.DataFrame) -> dict[str, Interval]:
+    """Every number by its name."""
+    found = {}
+    for row in measured(table).to_dict("records"):
+        layer = f"layer {row['layer']}"
+        where = {TRAINED: layer, RANDOM: f"{layer}, random weights"}.get(row["model"], row["model"])
+        more = [word for word in (row["probe"], row["measure"]) if word not in (NONE, "right")]
+        found[", ".join([row["task"], where, *more])] = Interval(row["value"], row["low"], row["high"])
+    return found
+
+
+def above_floor(table: pd.DataFrame) -> list[Effect]:
+    """How much more the first kind of probe finds in the trained model than in random weights, mean over the layers
+    after the first; of all tasks together, and of each.
+
+    Without random weights the most frequent label is the floor. The intervals hold for all tasks together (Bonferroni);
+    that of their mean is the mean of theirs, as if they all moved together, which is the widest it can be.
+    """
+    probe, n_task = first_probe(table), table["task"].nunique()
+    floor = RANDOM if (table["model"] == RANDOM).any() else MAJORITY
+    beside = "random weights" if floor == RANDOM else "the most frequent label"
+    found = []
+    for task, rows in table.groupby("task", sort=False):
+        of_probe = rows[rows["probe"].isin([probe, NONE])]
+        above = (of_probe["layer"] > 0) | (of_probe["model"] == MAJORITY)
+        mean = {model: _mean(of_probe[above & (of_probe["model"] == model)]) for model in (TRAINED, floor)}
+        got = intervals({task: mean[TRAINED] - mean[floor]}, 1 - (1 - LEVEL) / n_task)[task]
+        found.append(Effect(f"{task}: layers above {beside}", got.mean, got.low, got.high, POINTS, SMALLEST,
+                            mean[TRAINED].shape[1], len(mean[TRAINED])))  # fmt: skip
+    value, low, high = (float(np.mean([getattr(one, part) for one in found])) for part in ("value", "low", "high"))
+    n = sum(one.n for one in found)
+    return [Effect(f"all tasks: layers above {beside}", value, low, high, POINTS, SMALLEST, n, found[0].seeds), *found]
+
+
+def _mean(rows: pd.DataFrame) -> Float[ndarray, "seed example"]:
+    """Per cent right of each sentence and seed, mean over the layers."""
+    return np.stack([unbits(one["right"]) for _, one in rows.groupby("layer")]).mean(0)
+
+
+def bag_is_layer_0(table: pd.DataFrame) -> bool:
+    """Whether probes on the bag of word vectors answered everywhere as on what enters the first layer."""
+    of_bag, first = (table[(table["model"] == model) & (table["layer"] == layer)].sort_values(["task", "probe", "seed"])
+                     for model, layer in ((BAG, -1), (TRAINED, 0)))  # fmt: skip
+    return list(of_bag["right"]) == list(first["right"])
+
+
+def decided(found: list[Effect]) -> tuple[Any, str]:
+    """Yes if the whole interval of the mean over all tasks is above the smallest effect of interest, no if below."""
+    whole, *each = found
+    if whole.too_few:
+        return "undecided", whole.too_few
+    more = [one.name.partition(": layers")[0] for one in each if one.low > one.smallest]
+    best = max(each, key=lambda one: one.value)
+    beside, listed = whole.name.partition(" above ")[2], f" ({', '.join(more)})" if more else ""
+    said = (
+        f"{whole.value:.1f} points of accuracy above {beside} ({whole.low:.1f} to {whole.high:.1f}), mean over layers"
+        f" and tasks; surely so in {len(more)} of {len(each)} tasks{listed}. Most"
+        f" in {best.name.partition(': layers')[0]}: {best.value:.1f} points."
+    )
+    if whole.low > whole.smallest:
+        return "yes", f"The layers know of sentences what training has put there: {said}"
+    if whole.high < whole.smallest:
+        return "no", f"The layers know hardly more of sentences than without training: {said}"
+    return "undecided", f"The layers may know more of sentences than without training: {said}"
+
+
+def by_layer(table: pd.DataFrame) -> Figure:
+    """Right answers by layer, a panel for each task: trained, random weights; majority dotted, bag dashed."""
+    numbers, first = measured(table), first_probe(table)
+    right = numbers[numbers["measure"] == "right"]
+    lines = right[(right["model"] == TRAINED) | ((right["model"] == RANDOM) & (right["probe"] == first))]
+    named = lines.assign(line=[probe if model == TRAINED else f"{probe}, random weights"
+                               for model, probe in zip(lines["model"], lines["probe"], strict=True)])  # fmt: skip
+    flat = right[right["probe"].isin([first, NONE]) & right["model"].isin([BAG, MAJORITY])]
+    level = {model: dict(zip(rows["task"], rows["value"], strict=True)) for model, rows in flat.groupby("model")}
+    return layered(named, "task", "line", level.get(MAJORITY, {}), level.get(BAG, {}), "right answers (%)",
+                   ("most frequent label", f"{first}, mean of word vectors"))  # fmt: skip
+
+
+def selectivity(table: pd.DataFrame) -> Figure:
+    """Accuracy less control accuracy by layer, a panel for each task."""
+    numbers = measured(table)
+    chosen = numbers[(numbers["measure"] == "selectivity") & (numbers["model"] == TRAINED)]
+    zero = dict.fromkeys(chosen["task"].unique(), 0.0)
+    return layered(chosen.assign(line=chosen["probe"]), "task", "line", zero, {}, "selectivity (points)")

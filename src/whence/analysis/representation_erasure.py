@@ -1,0 +1,132 @@
+"""The rows of `representation_erasure`: what is lost without each part, means over texts with intervals."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray
+
+from whence.data.rng import draws
+
+if TYPE_CHECKING:
+    from whence.evaluation.bench import Bench
+
+DRAWS = 1000
+AT_ONCE = 512  # parts
+LABELS = 10  # at most, for which parts are told apart
+HALVES = ("chosen_by", "reported", "reported_low", "reported_high")
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """Of each text what is lost without each part of one place, in nats, summed over how often the part occurs in it.
+
+    `parts` are numbers, or words.
+    """
+
+    place: str
+    parts: Sequence[Any]
+    lost: Float[ndarray, "example part"]
+    count: Float[ndarray, "example part"]
+
+
+def losses(bench: "Bench", what: Any, sites: Sequence[str]) -> tuple[Float[ndarray, " example"], list[Losses]]:
+    """S(e, c) of every text, and what is lost at every place."""
+    whole = np.full(len(bench.examples), np.nan)
+    numbered: dict[str, Float[ndarray, "example part"]] = {}
+    words = defaultdict[str, dict[int, list[float]]](lambda: defaultdict(list))
+    for batch, erased in bench.erasures(what, sites):
+        numbers = batch.examples.tolist()
+        whole[numbers] = erased.whole
+        lost = (erased.whole - erased.without).T  # [batch part]
+        if erased.words is None:
+            numbered.setdefault(erased.place, np.zeros((len(whole), lost.shape[1])))[numbers] = lost
+            continue
+        for number, spelled, each in zip(numbers, erased.words, lost.tolist(), strict=True):
+            for word, one in zip(spelled, each, strict=False):  # texts with fewer words have NaN
+                words[word.lower()][number].append(one)
+    found = [Losses(place, range(1, lost.shape[1] + 1), lost, np.ones_like(lost)) for place, lost in numbered.items()]
+    return whole, [*found, *([_of_words(words, len(whole))] if words else [])]
+
+
+def _of_words(words: dict[str, dict[int, list[float]]], n: int) -> Losses:
+    lost, count = np.zeros((n, len(words))), np.zeros((n, len(words)))
+    for column, texts in enumerate(words.values()):
+        for number, each in texts.items():
+            lost[number, column], count[number, column] = sum(each), len(each)
+    return Losses("embedding", list(words), lost, count)
+
+
+def mean(values: Float[ndarray, "example part"], count: Float[ndarray, "example part"]) -> Float[ndarray, " part"]:
+    """Over all occurrences in all texts; NaN where a part never occurs."""
+    return _ratio(values.sum(0), count.sum(0))
+
+
+def spread(
+    values: Float[ndarray, "example part"], count: Float[ndarray, "example part"], seed: int = 0
+) -> tuple[Float[ndarray, " part"], Float[ndarray, " part"], Float[ndarray, " part"]]:
+    """The mean of each part, and where the middle 95 % of it lies when texts are drawn again (percentile bootstrap)."""
+    n = len(values)
+    often = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), DRAWS).astype(float)  # [draw example]
+    low, high = np.empty(values.shape[1]), np.empty(values.shape[1])
+    for first in range(0, values.shape[1], AT_ONCE):
+        some = slice(first, first + AT_ONCE)
+        drawn = _ratio(often @ values[:, some], often @ count[:, some])  # [draw part]
+        known = np.isfinite(drawn).any(0)
+        for end, quantile in ((low, 0.025), (high, 0.975)):
+            end[some] = np.nan
+            end[some][known] = np.nanquantile(drawn[:, known], quantile, axis=0)
+    return mean(values, count), low, high
+
+
+def _ratio(part: ndarray, whole: ndarray) -> ndarray:
+    return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
+
+
+def relative(
+    found: Losses, whole: Float[ndarray, " example"]
+) -> tuple[Float[ndarray, "example part"], Float[ndarray, "example part"]]:
+    """Losses as shares of |S|; texts of which the model is wholly sure (S = 0) have none and do not count."""
+    sure: Bool[ndarray, " example"] = whole >= 0
+    size = np.where(sure, np.inf, np.abs(whole))[:, None]
+    return found.lost / size, np.where(sure[:, None], 0.0, found.count)
+
+
+def rows(found: Losses, whole: Any, labels: Any, seed: int) -> Iterator[dict[str, Any]]:
+    """The rows of one place."""
+    shares, counted = relative(found, whole)
+    choosing = draws(seed, "halves").permutation(len(whole)) < len(whole) // 2
+    halves = (mean(found.lost[choosing], found.count[choosing]),
+              *spread(found.lost[~choosing], found.count[~choosing], seed))  # fmt: skip
+    of_all = {"importance": spread(shares, counted, seed), "lost": spread(found.lost, found.count, seed)}
+    there = found.count > 0
+    for part, name in enumerate(found.parts):
+        number, word = (part + 1, name) if isinstance(name, str) else (name, "")
+        which = {"place": found.place, "part": number, "word": word}
+        yield {
+            **which, "label": "",
+            **{f"{measure}{end}": value[part] for measure, values in of_all.items()
+               for end, value in zip(("", "_low", "_high"), values, strict=True)},
+            **{name: value[part] for name, value in zip(HALVES, halves, strict=True)},
+            "texts": int(there[:, part].sum()), "occurrences": int(found.count[:, part].sum()),
+            "half": int(there[~choosing, part].sum()),
+        }  # fmt: skip
+        yield from ({**which, **row} for row in _by_label(found, (shares, counted), labels, part))
+
+
+def _by_label(found: Losses, shares: tuple[Any, Any], labels: Any, part: int) -> Iterator[dict[str, Any]]:
+    """The means over the texts of each right answer, where answers are classes of texts and few; no intervals."""
+    there = sorted(set(labels.tolist()) - {""})
+    missing = dict.fromkeys([*HALVES, *(f"{m}_{end}" for m in ("importance", "lost") for end in ("low", "high"))])
+    for label in there if len(there) <= LABELS else ():
+        mine = labels == label
+        count = found.count[mine, part]
+        if count.sum():
+            yield {
+                **missing, "label": label, "lost": found.lost[mine, part].sum() / count.sum(),
+                "importance": float(mean(shares[0][mine, part, None], shares[1][mine, part, None])[0]),
+                "texts": int((count > 0).sum()), "occurrences": int(count.sum()), "half": 0,
+            }  # fmt: skip

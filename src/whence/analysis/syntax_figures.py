@@ -1,0 +1,166 @@
+"""The figures of `syntax`: divergence by layer and by epoch, heads beside each other, single heads in a sentence."""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from whence.analysis.syntax import ALPHA, SMALLEST
+from whence.data.syntax.forest import TRUE, Forest, Measuring
+from whence.data.syntax.tree_attention import REFERENCES
+from whence.figures.attention_matrices import matrices
+from whence.figures.curves import curves
+from whence.figures.heatmap import heatmap
+from whence.figures.intervals import intervals
+from whence.results.verdict import Effect
+
+if TYPE_CHECKING:
+    from whence.evaluation.bench import Bench
+
+PANELS, HEADS, SITES = 4, 16, 2
+DRAWABLE = range(6, 13)  # words of a sentence that is drawn
+FAR = 1.0  # nats: how much farther a head may be for the number to be written
+DIVERGENCE = "divergence (nats)"
+
+
+def by_layer(table: pd.DataFrame) -> Figure:
+    """Divergence by layer for each kind of tree; of a model of one layer, the differences true − random."""
+    means = table[(table["head"] == 0) & table["divergence"].notna()]
+    if means.groupby("sees")["layer"].nunique().max() > 1:
+        named = means.assign(sees="words see " + means["sees"])
+        return curves(named, "layer", "divergence", "tree", "sees", "divergence_low", "divergence_high", None, "layer",
+                      DIVERGENCE)  # fmt: skip
+    random = means[means["tree"] != TRUE]
+    return intervals([
+        Effect(f"{row['site']}: true less {row['tree']} trees", row["difference"], row["difference_low"],
+               row["difference_high"], "nats", SMALLEST, row["sentences"]) for row in random.to_dict("records")
+    ], "divergence from true trees less that from random ones (nats)")  # fmt: skip
+
+
+def along_epochs(table: pd.DataFrame) -> Figure:
+    """Divergence by epoch for each kind of tree, a panel for each site (001 Figs. 2 and 3).
+
+    Where there are many sites, those that are nearest to the true trees in the end.
+    """
+    means = table[(table["head"] == 0) & table["divergence"].notna()]
+    last = means[(means["epoch"] == means["epoch"].iloc[-1]) & (means["tree"] == TRUE)]
+    chosen = last.nsmallest(PANELS, "divergence")["site"]
+    kept = means[means["site"].isin(chosen)]
+    less = f"; {PANELS} of {len(last)} sites" if len(last) > PANELS else ""
+    named = kept.assign(panel=kept["site"] + " (words see " + kept["sees"] + ")")
+    return curves(named, "epoch", "divergence", "tree", "panel", "divergence_low", "divergence_high", None,
+                  f"epochs of training{less}", DIVERGENCE)  # fmt: skip
+
+
+def by_head(ranked: pd.DataFrame) -> Figure:
+    """How much nearer each head is to the true trees than to the random ones that it is nearest to."""
+    nearer = ranked.assign(nearer=-ranked["difference"], yes=ranked["p_holm"] < ALPHA)
+    heads = nearer.groupby("head")["nearer"].max().nlargest(HEADS).index.sort_values()
+    names = names_of(ranked)
+    cells, marked = (nearer.pivot(index="site", columns="head", values=value) for value in ("nearer", "yes"))
+    order = ranked.sort_values("layer", kind="stable")["site"].unique()
+    less = f"; the {HEADS} with most" if ranked["head"].nunique() > HEADS else ""
+    cells, marked = (one.loc[order, heads].rename(index=names, columns=str) for one in (cells, marked))
+    note = "nats nearer; bold: surely (Holm, 5 %)" + f"; –: farther by over {FAR:g}" * bool(
+        (cells < -FAR).any(axis=None)
+    )
+    return heatmap(cells.where(cells >= -FAR), (), marked.fillna(False).astype(bool), f"head{less}", note)
+
+
+def names_of(ranked: pd.DataFrame) -> dict[str, str]:
+    """The sites by their layers; where several are of one layer, by their names without what all begin and end with."""
+    sites = ranked.drop_duplicates("site")
+    if not sites["layer"].duplicated().any():
+        return {site: f"layer {layer}" for site, layer in zip(sites["site"], sites["layer"], strict=True)}
+    names = [str(name) for name in sites["site"]]
+    begin = alike(names)
+    end = alike([name[begin:][::-1] for name in names])
+    return {name: name[begin : len(name) - end] or name for name in names}
+
+
+def alike(names: list[str]) -> int:
+    """With how many letters all names begin alike."""
+    return next((place for place, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1), 0)
+
+
+def of_all(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The means over all heads, of several models: their mean, and an interval that holds those of all models."""
+    whole = pd.concat([table[table["head"] == 0] for table in tables])
+    how = {f"{name}{end}": what for name in ("divergence", "difference")
+           for end, what in (("", "mean"), ("_low", "min"), ("_high", "max"))}  # fmt: skip
+    known = ["epoch", "site", "layer", "sees", "head", "tree"]
+    return whole.groupby(known, sort=False, as_index=False).agg({**how, "sentences": "max"})
+
+
+def without_texts(table: pd.DataFrame) -> pd.DataFrame:
+    """The same table with the words of the sentence that is shown numbered: for pages of corpora that may not be passed
+    on.
+    """
+
+    def numbered(shown: Any) -> Any:
+        kept = None if pd.isna(shown) else json.loads(shown)
+        return kept and json.dumps({**kept, "words": [f"word {i + 1}" for i in range(len(kept["words"]))]})
+
+    return table.assign(shown=[numbered(shown) for shown in table["shown"]])
+
+
+def of_sentence(table: pd.DataFrame) -> dict[str, Figure]:
+    """Attention in one sentence; nothing, if none was kept because none has 6 to 12 words."""
+    last = table[(table["epoch"] == table["epoch"].iloc[-1]) & table["shown"].notna()]
+    heads, means = last[last["head"] > 0], last[last["head"] == 0]
+    found = {} if means.empty else {"tree": beside_tree(means)}
+    return found if heads.empty else {**found, "sentence": of_heads(heads)}
+
+
+def beside_tree(rows: pd.DataFrame) -> Figure:
+    """What the tree says, and the mean attention of all heads at the sites that are nearest to it (001 Fig. 1)."""
+    nearest = [
+        (row["site"], json.loads(row["shown"])) for row in rows.nsmallest(SITES, "divergence").to_dict("records")
+    ]
+    first, reference = nearest[0][1], rows["reference"].iloc[0]
+    panels = {f"what the tree says ({reference})": (first["words"], first["tree"])}
+    for site, shown in nearest:
+        panels[f"attention at {site}, mean of its heads"] = (shown["words"], shown["weights"])
+    return matrices(panels)
+
+
+def of_heads(rows: pd.DataFrame) -> Figure:
+    """The attention of the heads of least divergence from true and from random trees (001 Fig. 4)."""
+    panels = {}
+    for tree, of in rows.groupby("tree", sort=False):
+        row = of.iloc[int(of["divergence"].to_numpy().argmin())]
+        shown = json.loads(row["shown"])
+        title = f"nearest to {tree} trees: {row['site']}, head {row['head']}"
+        panels[title] = (shown["words"], shown["weights"])
+    return matrices(panels)
+
+
+def to_be_drawn(
+    bench: "Bench", forest: Forest, how: Measuring, baseline: str, found: list[dict[str, Any]]
+) -> dict[tuple[Any, ...], str]:
+    """A sentence's weights in the heads of least divergence, from true trees and from the baseline's (Fig. 4), and the
+    mean of all heads beside the tree (Fig. 1).
+    """
+    fitting = [number for number, one in enumerate(forest.sentences) if len(one.heads) in DRAWABLE and not one.segment]
+    if not fitting:
+        return {}
+    sentence = forest.sentences[fitting[0]]
+    weights = bench.sentence_weights(forest, fitting[0], how)
+    words = list(bench.examples[sentence.example].words or ())
+    pictures: dict[tuple[Any, ...], str] = {}
+    tree_says = REFERENCES[how.reference](sentence.heads).round(4).tolist()
+    for site, of_site in weights.items():
+        pictures[site, 0, TRUE] = written(words, of_site.mean(0), tree=tree_says)
+        for tree in (TRUE, baseline):
+            heads = [row for row in found if (row["site"], row["tree"]) == (site, tree) and row["head"]]
+            head = min(heads, key=lambda row: row["divergence"])["head"]
+            pictures[site, head, tree] = written(words, of_site[head - 1])
+    return pictures
+
+
+def written(words: list[str], weights: np.ndarray, **more: Any) -> str:
+    """Words and the weights between them as JSON."""
+    return json.dumps({"words": words, "weights": np.round(weights.astype(float), 4).tolist(), **more})

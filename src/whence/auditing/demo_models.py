@@ -1,0 +1,15 @@
+"""What is audited when nothing is named: two small models whose answers are known from the papers.
+
+`stories`: a question picks the fact that answers it, so attention should matter (paper 003, Table 2, bAbI). `reviews`:
+sentiment can be had by looking at all words alike, so it should hardly matter (003, Table 1; Wiegreffe & Pinter 2019).
+"""
+
+from whence.training.config import Training
+
+TRAININGS = {
+    "stories": Training(
+        data="stories", attention="dot", embedding_size=32, hidden_size=32, epochs=10, patience=10, learning_rate=1e-2
+    ),  # the scaled dot product learns to match question and story in a third of the time
+    "reviews": Training(data="reviews", embedding_size=32, hidden_size=32, epochs=7, patience=7, learning_rate=1e-2),
+}
+SHARES = {"stories": 0.6, "reviews": 0.4}  # of the time there is: stories are longer

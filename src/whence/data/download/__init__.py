@@ -1,0 +1,1 @@
+"""Getting corpora: downloads with checksums, archives, the corpus folder."""

@@ -1,0 +1,1 @@
+"""File formats: text, CSV and TSV, JSONL and Parquet, CoNLL-U."""

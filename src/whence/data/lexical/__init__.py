@@ -1,0 +1,1 @@
+"""Lexicons, lemmas, words, word vectors."""

@@ -1,0 +1,1 @@
+"""Probing tasks: questions about sentences, made from a treebank."""

@@ -1,0 +1,1 @@
+"""Dependency trees: where they come from, random baselines, and the attention a tree would have."""

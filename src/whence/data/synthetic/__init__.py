@@ -1,0 +1,1 @@
+"""Corpora made on the spot, whose right answers and deciding words are known; planted shortcuts."""

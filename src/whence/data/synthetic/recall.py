@@ -1,0 +1,151 @@
+"""Something to be remembered, then noise, then a cue: say the first word, or name the first sentence, again.
+
+After the delayed classification of Haviv et al. (2019), whose item is a picture and whose noise is of pixels; in words,
+as paper 004 asks for:
+
+    lantern kettle drum kettle ribbon ?        the item, a delay of four words, the cue: lantern
+
+`recall`: the item is one of twenty words, and the noise is drawn from the *same* words, each as likely as another and
+whatever the item is. So nothing but its place marks the item, and no other word knows of it. `recall:apart`: the noise
+has twenty words of its own. `recall:sst`, `recall:multi30k`: the item is one of twenty real sentences of four to eight
+words, and is named by its number; the noise is running text, other sentences one after another, cut where the delay is
+over. The sentences come from the corpus of that name and are not part of Whence.
+
+The delay is the number of words between item and cue. Models learn from delays of 1 to 10 words and are tested also on
+longer ones. All items and all delays of a split come equally often. The rationale marks the words of the item.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from whence.core.errors import BadData
+from whence.data.entry import Entry
+from whence.data.examples import Corpus, Example
+from whence.data.rng import draws, pick
+
+WORDS = ("anchor", "basket", "candle", "drum", "engine", "feather", "garden", "hammer", "island", "jacket", "kettle",
+         "lantern", "mirror", "needle", "orchard", "pencil", "quarry", "ribbon", "saddle", "tunnel")  # fmt: skip
+OTHERS = ("barely", "calmly", "dearly", "evenly", "firmly", "gladly", "hardly", "idly", "justly", "kindly", "loudly",
+          "merely", "nearly", "openly", "plainly", "quickly", "rarely", "softly", "truly", "warmly")  # fmt: skip
+CUE = "?"
+TRAINED = 10  # words, the longest delay in train and dev
+TESTED = (1, 5, 10, 20, 40, 80)
+SIZES = {"train": 4000, "dev": 400, "test": 1440}
+SENTENCES, POOL = 20, 200  # to be remembered, and to make noise of
+LENGTHS = range(4, 9)  # words of a sentence
+PIECE = re.compile(r"\w+|[^\w\s]")  # of a text that does not come in words
+
+Words = tuple[str, ...]
+Noise = Callable[[np.random.Generator, int], Words]  # so many words of noise
+
+
+class Task(NamedTuple):
+    """What is to be remembered, under which names, and what comes after it."""
+
+    items: Sequence[Words]
+    labels: Words
+    noise: Noise
+
+
+def load(
+    seed: int = 0,
+    sizes: Mapping[str, int] | None = None,
+    apart: bool = False,
+    of: Corpus | None = None,
+    trained: int = TRAINED,
+    tested: Sequence[int] = TESTED,
+) -> Corpus:
+    """Items, noise and a cue; `of` gives the real sentences. Delays are 1 to `trained`, in test `tested`.
+
+    Short texts come more than once: after one word of noise there are only four hundred.
+    """
+    name = f"recall:{of.name}" if of is not None else "recall:apart" if apart else "recall"
+    rng = draws(seed, name)
+    task = of_sentences(rng, of) if of is not None else of_words(OTHERS if apart else WORDS)
+    delays = {"test": tuple(tested)}
+    splits = {
+        split: tuple(balanced(rng, task, size, delays.get(split, range(1, trained + 1))))
+        for split, size in (sizes or SIZES).items()
+    }
+    told = () if of is None else (f"drew {SENTENCES} sentences of {of.name} to be remembered, and {POOL} as noise",)
+    return Corpus(name, splits, task.labels, ENTRY.about, told)
+
+
+def balanced(rng: np.random.Generator, task: Task, size: int, delays: Sequence[int]) -> Iterator[Example]:
+    """So many examples in random order, each item and each delay as often as the others, as far as it goes."""
+    n = len(task.items)
+    for number in rng.permutation(size).tolist():
+        item, delay = number % n, delays[number // n % len(delays)]
+        yield told(task.items[item], task.noise(rng, delay), task.labels[item])
+
+
+def told(item: Words, noise: Words, label: str) -> Example:
+    """The item, the noise and the cue."""
+    words = (*item, *noise, CUE)
+    return Example(" ".join(words), label, words=words, rationale=tuple(i < len(item) for i in range(len(words))))
+
+
+def delay_of(example: Example) -> int:
+    """How many words stand between the item and the cue."""
+    marks = example.rationale or ()
+    length = sum(marks)
+    if not 0 < length < len(marks) or not all(marks[:length]):
+        raise BadData(
+            "an item to be remembered was expected, marked as deciding at the beginning of the text, then noise, then"
+            f" one word as the cue; came {len(example.text.split())} words with {length} marks. Use recall,"
+            " recall:apart, recall:sst or recall:multi30k"
+        )
+    return len(marks) - length - 1
+
+
+def of_words(noise: Words) -> Task:
+    """One of twenty words, and noise of some words, each equally likely."""
+
+    def drawn(rng: np.random.Generator, n: int) -> Words:
+        return tuple(noise[i] for i in rng.integers(len(noise), size=n).tolist())
+
+    return Task([(word,) for word in WORDS], WORDS, drawn)
+
+
+def of_sentences(rng: np.random.Generator, corpus: Corpus) -> Task:
+    """One of twenty sentences, and other sentences of the same corpus one after another, cut where there are enough."""
+    there = list(dict.fromkeys(filter(fits, map(in_words, next(iter(corpus.splits.values()), ())))))
+    if len(there) < SENTENCES + POOL:
+        raise BadData(
+            f"{corpus.name} has {len(there)} different sentences of {LENGTHS[0]} to {LENGTHS[-1]} words in its first"
+            f" split; expected {SENTENCES + POOL} or more, to remember some and to make noise of the others"
+        )
+    chosen = [there[i] for i in rng.permutation(len(there))[: SENTENCES + POOL].tolist()]
+    items, pool = chosen[:SENTENCES], chosen[SENTENCES:]
+
+    def running(rng: np.random.Generator, n: int) -> Words:
+        words: Words = ()
+        while len(words) < n:
+            words += pick(rng, pool)
+        return words[:n]
+
+    return Task(items, tuple(f"sentence {number}" for number in range(1, SENTENCES + 1)), running)
+
+
+def in_words(example: Example) -> Words:
+    """A sentence in small letters, in its own words or, where it has none, in words and punctuation."""
+    return tuple(word.lower() for word in example.words or PIECE.findall(example.text))
+
+
+def fits(words: Words) -> bool:
+    """Whether a sentence is of the lengths wanted, and none of its words is the cue or holds a blank."""
+    return len(words) in LENGTHS and all(word != CUE and word.split() == [word] for word in words)
+
+
+ENTRY = Entry(
+    name="recall",
+    about="say the first word again after so many words of noise; also with real sentences, to be named",
+    licence="that of Whence; the sentences of recall:sst and recall:multi30k are those of sst and multi30k",
+    kind="embedded",
+    load=load,
+    variants={"apart": {"apart": True}, "sst": {"of": "sst"}, "multi30k": {"of": "multi30k"}},
+    cite="After Haviv et al. (2019). Understanding and Controlling Memory in Recurrent Neural Networks. ICML.",
+)

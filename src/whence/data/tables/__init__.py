@@ -1,0 +1,1 @@
+"""The user's own tables: reading them, inferring columns, datasets of the hub."""

@@ -1,0 +1,197 @@
+"""Other attentions that give the same answer: found by gradient ascent, many texts and restarts at a time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from numpy import ndarray
+from torch import Generator, Tensor
+
+from whence.evaluation.editable_attention import Alterable, Logits, Rows
+from whence.measures.divergence import js_divergence, total_variation
+from whence.subject.subject import probabilities
+
+if TYPE_CHECKING:
+    from whence.experiments.instance_adversary import Config
+
+Each = Float[Tensor, "times batch"]
+START = 3.0  # standard deviation of the logits that a search starts from (Jain & Wallace's code)
+TINY = 1e-10  # added before a logarithm, as in their code
+SAFELY = 0.999  # of the limit: what the search finds must hold when the whole model is run
+
+
+@dataclass(frozen=True, eq=False)
+class Adversaries:
+    """For every text the attention furthest from its own within one `limit` on the change of the answer.
+
+    `restart` says which start led there, -1 where none did: then it is the text's own attention. `tvd` and `change` (by
+    the measure that was asked for) are those of a whole forward pass with this attention imposed.
+    """
+
+    limit: float
+    rows: Rows
+    restart: Int[ndarray, " batch"]
+    jsd: Float[ndarray, " batch"]
+    tvd: Float[ndarray, " batch"]
+    change: Float[ndarray, " batch"]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """What each search came to: rows, how far they are from the model's own, and how far the answer moves."""
+
+    rows: Logits
+    jsd: Each
+    change: Each
+
+
+def adversaries(there: Alterable, config: "Config", steps: int, draws: Sequence[Generator]) -> list[Adversaries]:
+    """One for every limit of the config; `draws` has a source of random numbers for each text."""
+    search = Search(there, config, starts(there, config.restarts, draws), config.learning_rate or 5 / steps)
+    for _ in range(steps):
+        search.step()
+    with torch.no_grad():
+        search.look()
+    base = there.imposing(there.own)
+    return [chosen(search, limit, base) for limit in config.max_output_change]
+
+
+def starts(there: Alterable, restarts: int, draws: Sequence[Generator]) -> Logits:
+    """Normal logits on the free keys of every text, by its own random numbers, whatever texts are in its batch."""
+    logits = torch.zeros(restarts, *there.own.shape)
+    cells = (there.free & (there.share[..., None] > 0)).cpu()  # [batch head row key]
+    for text, generator in enumerate(draws):
+        drawn = torch.randn(restarts, int(cells[text].sum()), generator=generator)
+        logits[:, text][:, cells[text]] = START * drawn
+    return logits.to(there.own.device)
+
+
+class Search:
+    """Adam on the logits of all texts, restarts and penalised changes at once; `best` is what it has come to."""
+
+    def __init__(self, there: Alterable, config: "Config", begin: Logits, rate: float) -> None:
+        self.there, self.config, self.restarts = there, config, len(begin)
+        self.base = probabilities(there.replay.output).float()
+        self.factor = change_factor(config.measure, self.base.shape[-1])
+        levels = torch.tensor(config.penalised, device=begin.device)
+        self.allowed = levels.repeat_interleave(self.restarts)[:, None]  # [times 1]
+        self.logits = begin.repeat(len(levels), 1, 1, 1, 1).requires_grad_()
+        self.optimiser = torch.optim.Adam([self.logits], lr=rate, amsgrad=True, maximize=True, fused=True)
+        nothing = torch.zeros(self.logits.shape[:2], device=begin.device)
+        self.best = Candidates(there.own.expand_as(self.logits), nothing, nothing)
+
+    def step(self) -> None:
+        """One step up."""
+        slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
+        with slow, torch.enable_grad():
+            gain = self.look()
+            (self.logits.grad,) = torch.autograd.grad(gain, [self.logits])
+        self.optimiser.step()
+
+    def look(self) -> Float[Tensor, ""]:
+        """What is to grow: Σ JSD − penalty · (change − allowed)₊ + spread · mean JSD between restarts."""
+        there, config = self.there, self.config
+        rows = there.weights(self.logits)
+        probs = probabilities(there.answers(self.logits, rows))
+        change = self.factor * total_variation(probs, self.base)  # [times batch]
+        jsd = there.over_rows(Divergence.apply(rows, there.own))
+        self._keep(Candidates(rows.detach(), jsd.detach(), change.detach()))
+        gain = (jsd - config.penalty * (change - self.allowed).clamp_min(0)).sum()
+        if config.spread and self.restarts > 1:
+            gain = gain + config.spread * between(there, rows, self.restarts).sum()
+        return gain
+
+    def _keep(self, now: Candidates) -> None:
+        """The furthest that met its limit on the way, or the last."""
+        if self.config.keep == "last":
+            self.best = now
+            return
+        better = (now.change <= SAFELY * self.allowed) & (now.jsd > self.best.jsd)
+        rows = torch.where(better[..., None, None, None], now.rows, self.best.rows)
+        jsd, change = torch.where(
+            better, torch.stack([now.jsd, now.change]), torch.stack([self.best.jsd, self.best.change])
+        )
+        self.best = Candidates(rows, jsd, change)
+
+
+def change_factor(measure: str, classes: int) -> float:
+    """What total variation is multiplied by: 2 where the authors' code sums |p − q| over several outputs; of two
+    classes it looks at one sigmoid, whose |p − q| is the total variation.
+    """
+    return 2.0 if measure == "author_code" and classes > 2 else 1.0
+
+
+class Divergence(torch.autograd.Function):
+    """JSD(p, q) = ½ Σ p ln(p / m) + ½ Σ q ln(q / m) over the keys, in nats, m = (p + q) / 2.
+
+    Its gradient by p is ½ ln(p / m): written out, since nearly all of a step is spent here.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, p: Float[Tensor, "*times batch head row key"], q: Float[Tensor, "batch head row key"]
+    ) -> Float[Tensor, "*times batch head row"]:
+        """With the gradient kept for later."""
+        log_m = (p + q).div_(2).add_(TINY).log_()
+        by_p, by_q = ((one + TINY).log_().sub(log_m).div_(2) for one in (p, q))
+        ctx.save_for_backward(by_p)
+        return (p * by_p).sum(-1) + (q * by_q).sum(-1)
+
+    @staticmethod
+    def backward(ctx: Any, *grown: Tensor) -> tuple[Tensor, None]:
+        """By p; q is fixed."""
+        return grown[0][..., None] * ctx.saved_tensors[0], None
+
+
+class Apart(torch.autograd.Function):
+    """Σ_j ½ Σ p_i ln(p_i / m_ij) over the other restarts j, for each restart i: summed over i, the JSD of all pairs.
+
+    The gradient by p_i is Σ_j ½ ln(p_i / m_ij): each logarithm is taken once.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, rows: Float[Tensor, "level restart *rest key"]) -> Float[Tensor, "level restart *rest"]:
+        """Each restart is set beside the one so many places on; half way round, every pair comes twice."""
+        restarts = rows.shape[1]
+        grown = (rows + TINY).log_().mul_(restarts - 1)
+        for shift in range(1, restarts // 2 + 1):
+            log_m = (rows + rows.roll(shift, 1)).div_(2).add_(TINY).log_()  # of a restart and of the one before it
+            grown -= log_m
+            if 2 * shift < restarts:
+                grown -= log_m.roll(-shift, 1)
+        ctx.save_for_backward(grown.div_(2))
+        return (rows * grown).sum(-1)
+
+    @staticmethod
+    def backward(ctx: Any, *grown: Tensor) -> Tensor:
+        """By the rows."""
+        return grown[0][..., None] * ctx.saved_tensors[0]
+
+
+def between(there: Alterable, rows: Logits, restarts: int) -> Float[Tensor, "level batch"]:
+    """The mean over pairs of restarts of the divergence between them, for each penalised change."""
+    apart = there.over_rows(Apart.apply(rows.unflatten(0, (-1, restarts))))  # [level restart batch]
+    return apart.sum(1) / (restarts * (restarts - 1) / 2)
+
+
+def chosen(search: Search, limit: float, base: Float[Tensor, "batch class"]) -> Adversaries:
+    """The furthest of all candidates within the limit; the text's own where there is none.
+
+    A candidate that the whole model does not confirm is none.
+    """
+    there, found = search.there, search.best
+    jsd, which = torch.where(found.change <= limit, found.jsd, 0.0).max(0)  # [batch]
+    rows = torch.where(
+        jsd[:, None, None, None] > 0, found.rows[which, torch.arange(len(which), device=which.device)], there.own
+    )
+    moved = total_variation(there.imposing(rows), base)
+    kept = (jsd > 0) & (search.factor * moved <= limit)
+    rows = torch.where(kept[:, None, None, None], rows, there.own)
+    exact = js_divergence(rows.double().cpu().numpy(), there.own.double().cpu().numpy())  # [batch head row]
+    apart = np.maximum((exact * there.share.cpu().numpy()).sum((-1, -2)), 0.0)
+    tvd = torch.where(kept, moved, 0.0).cpu().numpy()
+    restart = torch.where(kept, which % search.restarts, -1).cpu().numpy()
+    return Adversaries(limit, rows, restart, apart, tvd, search.factor * tvd)

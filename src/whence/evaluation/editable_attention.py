@@ -1,0 +1,166 @@
+"""Attention that may be altered at one site, with gradients, and what the model answers then."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Bool, Float, Int, Shaped
+from numpy import ndarray
+from torch import Tensor
+
+from whence.attribution.read_rows import automatic, readable, shares
+from whence.core.attending import attending
+from whence.core.errors import BadConfig
+from whence.core.overrides import Override, from_logits, imposed
+from whence.core.replay.attention import Replay
+from whence.core.site import repeated
+from whence.data.examples import Example
+from whence.evaluation.locations import keys_are_tokens, matching
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+from whence.subject.targets import predicted
+from whence.training.adversarial import real_rows
+
+Which = Literal["read", "all"]
+Logits = Float[Tensor, "times batch head row key"]
+Rows = Float[Tensor, "batch head row key"]
+SHARP = 1e4  # a logit so far above the others that the softmax is one there and zero elsewhere
+TEXTS, CELLS = 1024, 2**17  # at a time, where copies cost little: texts, and weights of all their copies
+TRIED = 4  # random attentions on which the short cut must agree with the model
+
+
+def site_called(subject: Subject, name: str) -> str:
+    """The one site that is meant; with `auto` the last pooling attention, else the last that looks at the text."""
+    if name == "auto":
+        pooling = [site.name for site in subject.sites.values() if site.kind == "pool"]
+        return (pooling or readable(subject))[-1]
+    named = matching(subject.sites, (name,))
+    if len(named) > 1:
+        raise BadConfig(f"attention is altered at one site, and {name!r} matches {', '.join(named)}; name one of them")
+    return named[0]
+
+
+def at_once(subject: Subject, some: Batch, site: str, examples: Sequence[Example], batch_size: int, copies: int) -> int:
+    """How many texts to take at a time. Copies that run through the model make a batch together with the texts; where
+    only one row runs they cost little; and where they are queries of one pass, many texts are quicker.
+    """
+    way = Replay(subject.model, site, some.inputs).way
+    if way != "queries":
+        return batch_size if way == "rows" else max(1, batch_size // copies)
+    longest = max(len(example.text.split()) for example in examples)
+    return max(batch_size, min(TEXTS, CELLS // (copies * max(longest, 1))))
+
+
+class Alterable:
+    """The attention of a batch at one site, some rows of which may be altered.
+
+    Those are the rows from which the answer is read (of a pooling attention all, else as `raw_attention` has it), or
+    with `all` the row of every token; in every head. On each row the free keys share out anew what they have together:
+    those that are permitted, and not special unless `specials`. The answer is the predicted one; of several the last.
+
+    `own` is what the model has in these rows, `share` how much of a mean each row is. To answer, only what lies after
+    the site runs again; and where the model's logits are an affine function of one row of weights, as when a linear map
+    reads a weighted mean, nothing at all: they are the mean of what they are at each single key.
+    """
+
+    def __init__(self, subject: Subject, batch: Batch, site: str, rows: Which = "read", specials: bool = False) -> None:
+        self.subject, self.batch, self.site = subject, batch, site
+        self.target = predicted(subject, batch)
+        self.replay = Replay(subject.model, site, batch.inputs, read=self.read)
+        self.altered = self._altered(rows)  # [batch query]
+        one, n_query = bool((self.altered.sum(1) == 1).all()), self.altered.shape[1]
+        every = torch.arange(n_query, device=subject.device).expand(len(batch), -1)
+        self.places = self.altered.int().argmax(1)[:, None] if one else every  # [batch row]
+        self.own = self.taken(self.replay.call.weights.float())  # [batch head row key]
+        sparing = not specials and keys_are_tokens(subject, site)
+        self.special = batch.special.to(subject.device) if sparing else None
+        self.free, self.in_part = self._free()  # [batch head row key]
+        counted = self.altered.gather(1, self.places)[:, None]  # [batch 1 row]
+        self.share = counted / (counted.sum(-1, keepdim=True) * self.own.shape[1]).clamp_min(1)
+        self.mass = (self.own * self.free).sum(-1, keepdim=True)
+        self.bound = self.own.masked_fill(self.free, 0.0)
+        nothing = ~self.free.any(-1, keepdim=True)
+        self.barred = torch.zeros_like(self.own).masked_fill(~(self.free | nothing), -torch.inf)
+        self.at_each_key = self._short_cut()
+
+    def read(self, output: Any) -> Float[Tensor, "copies class"]:
+        """The logits of the answer that is looked at, the batch standing any number of times."""
+        logits = self.subject.task.positioned(output.logits)  # [copies·batch position class]
+        positions = repeated(self.target.positions, len(logits) // len(self.batch)).to(logits.device)
+        return logits[torch.arange(len(logits), device=logits.device), positions]
+
+    def weights(self, logits: Logits) -> Logits:
+        """The rows that the logits make: softmax over the free keys, times what these had; the others as they were."""
+        shared_out = (logits + self.barred).softmax(-1)
+        return self.bound + self.mass * shared_out if self.in_part else shared_out
+
+    def answers(self, logits: Logits, weights: Logits) -> Float[Tensor, "times batch class"]:
+        """The model's logits under these weights, which are those that `logits` make."""
+        if self.at_each_key is not None:
+            return torch.einsum("tbk,bkc->tbc", weights[:, :, 0, 0], self.at_each_key)
+        return self.replay(self._rule(logits), times=len(logits)).float()
+
+    @torch.no_grad()
+    def imposing(self, rows: Rows) -> Float[Tensor, "batch class"]:
+        """The model's probabilities when these rows are imposed on it: one whole forward pass, nothing from memory."""
+        own = self.replay.call.weights
+        at = self.places[:, None, :, None].expand(-1, own.shape[1], -1, own.shape[-1])
+        rows = torch.where(self.share[..., None] > 0, rows, self.own)
+        whole = own.scatter(2, at, rows.to(own.dtype))
+        with attending(self.subject.model, override={self.site: imposed(whole)}, watch=None):
+            return self.read(self.subject.model(**self.batch.inputs)).double().softmax(-1)
+
+    def taken(self, weights: Shaped[Tensor, "batch head query key"]) -> Shaped[Tensor, "batch head row key"]:
+        """The rows that may be altered."""
+        at = self.places[:, None, :, None].expand(-1, weights.shape[1], -1, weights.shape[-1])
+        return weights.gather(2, at)
+
+    def inputs(self) -> Int[ndarray, " batch"]:
+        """How many keys of each text are free."""
+        return (self.free & (self.share[..., None] > 0)).any(2).any(1).sum(-1).cpu().numpy()
+
+    def sharpness(self) -> Float[ndarray, " batch"]:
+        """The largest weight of a free key, mean over heads and altered rows."""
+        return self.over_rows((self.own * self.free).amax(-1)).cpu().numpy()
+
+    def over_rows(self, values: Float[Tensor, "*times batch head row"]) -> Float[Tensor, "*times batch"]:
+        """The mean over heads and altered rows."""
+        return (values * self.share).sum((-1, -2))
+
+    def _altered(self, rows: Which) -> Bool[Tensor, "batch query"]:
+        call = self.replay.call
+        if call.site.kind == "pool" or rows == "all":
+            return real_rows(call, self.batch)
+        n_query, permitted = call.weights.shape[2], call.mask.any(-1).any(1)  # [batch #query]
+        row = automatic(self.subject, self.batch, call.site.kind, "auto")
+        return (shares(self.batch, self.target, row, n_query) > 0).to(permitted.device) & permitted
+
+    def _free(self) -> tuple[Bool[Tensor, "batch head row key"], bool]:
+        """The free keys, and whether some that are permitted are not."""
+        call = self.replay.call
+        permitted = self.taken(call.mask.expand_as(call.weights))
+        free = permitted.clone()
+        free[..., free.shape[-1] - call.sinks :] = False
+        if self.special is not None:
+            free[..., : self.special.shape[1]] &= ~self.special[:, None, None]
+        return free, bool((permitted & ~free).any())
+
+    def _rule(self, logits: Logits) -> Override:
+        rule = from_logits(logits)
+        rule = rule.sparing(self.special) if self.in_part and self.special is not None else rule
+        return rule if bool(self.altered.all()) else rule.only(queries=self.altered)
+
+    @torch.no_grad()
+    def _short_cut(self) -> Float[Tensor, "batch key class"] | None:
+        """The logits with all weight on each key, if their mean by any weights is what the model says under these."""
+        _, n_head, n_row, n_key = self.own.shape
+        if self.replay.way != "queries" or (n_head, n_row) != (1, 1) or self.in_part:
+            return None
+        single = SHARP * torch.eye(n_key, device=self.own.device)[:, None, None, None]  # [key 1 1 1 key]
+        single = single.expand(-1, *self.own.shape)
+        at_each_key = self.replay(self._rule(single), times=n_key).float().transpose(0, 1)
+        tried = torch.randn(TRIED, *self.own.shape, generator=torch.Generator().manual_seed(0)).to(single) * 3
+        meant = torch.einsum("tbk,bkc->tbc", self.weights(tried)[:, :, 0, 0], at_each_key)
+        said = self.replay(self._rule(tried), times=TRIED)
+        close = (meant - said).abs().max() <= 1e-5 * said.abs().max().clamp_min(1.0)
+        return at_each_key if bool(close) else None

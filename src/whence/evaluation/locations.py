@@ -1,0 +1,92 @@
+"""Where attention is altered: all of it, one layer at a time, or one head at a time."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Literal
+
+import whence
+from whence.core.errors import BadConfig, UnknownSite
+
+if TYPE_CHECKING:
+    from whence.core.overrides import Override
+    from whence.subject.batch import Batch
+    from whence.subject.subject import Subject
+
+Grain = Literal["all", "layer", "head"]
+ALTERATIONS = ("uniform", "random", "permuted")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Some sites, and which of their heads (None: all)."""
+
+    name: str
+    sites: tuple[str, ...]
+    head: int | None = None
+
+    def rules(
+        self, override: "Override", subject: "Subject", batch: "Batch", specials: bool, beams: int = 1
+    ) -> Mapping[str, Any]:
+        """The override at this place; special tokens keep their weight unless `specials`.
+
+        While a translator searches with several beams, its decoder sees every text so many times.
+        """
+        if self.head is not None:
+            override = override.only(heads=[self.head])
+        if specials:
+            return dict.fromkeys(self.sites, override)
+        special = batch.special.to(subject.device)  # [batch token]
+        sparing, sparing_in_beams = (override.sparing(special.repeat_interleave(n, dim=0)) for n in (1, beams))
+        rules = {site: sparing_in_beams if subject.sites[site].kind == "cross" else sparing for site in self.sites}
+        return {site: rule if keys_are_tokens(subject, site) else override for site, rule in rules.items()}
+
+
+def matching(there: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
+    """The sites that are named or match a pattern, in their order; an error names those there are."""
+    there = tuple(there)
+    for pattern in patterns:
+        if not any(name == pattern or fnmatchcase(name, pattern) for name in there):
+            raise UnknownSite(pattern, there)
+    return tuple(name for name in there if any(name == p or fnmatchcase(name, p) for p in patterns))
+
+
+def places(subject: "Subject", grain: Grain, batch: "Batch", patterns: Sequence[str] = ("*",)) -> list[Place]:
+    """The places of a grain among the sites that match, in execution order."""
+    sites = matching(subject.sites, patterns)
+    if grain == "all" or (len(sites) == 1 and grain == "layer"):
+        return [Place("all" if len(sites) > 1 else sites[0], sites)]
+    if grain == "layer":
+        return [Place(site, (site,)) for site in sites]
+    watcher = whence.Summary()
+    with whence.attending(subject.model, watch=watcher):
+        subject.predict(batch)
+    heads = {site: calls[0].shape[1] for site, calls in watcher.maximum.items()}
+    return [Place(f"{site} head {head}", (site,), head) for site in sites for head in range(heads.get(site, 0))]
+
+
+def at_a_time(names: Iterable[str]) -> str:
+    """How the places of a table came about, in words; nothing if there is one."""
+    there = set(names)
+    if len(there) < 2:
+        return ""
+    return ", one head at a time" if any(" head " in name for name in there) else ", one layer at a time"
+
+
+def alteration(name: str, generator: Any) -> "Override":
+    """One of paper 003's three alterations, by name."""
+    if name == "uniform":
+        return whence.uniform
+    if name == "random":
+        return whence.random(generator)
+    if name == "permuted":
+        return whence.permuted(generator)
+    raise BadConfig(f"no alteration {name!r}; there are: {', '.join(ALTERATIONS)}")
+
+
+def keys_are_tokens(subject: "Subject", site: str) -> bool:
+    """Whether a site's keys are the tokens of the input text: not so where a translator looks at its own output, or
+    where sentences are attended.
+    """
+    described = subject.sites[site]
+    return described.keys == "tokens" and not (subject.task.name == "seq2seq" and described.kind == "causal")

@@ -1,0 +1,64 @@
+"""Whether a method finds the words that are known to decide: its scores against the rationales of examples."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from whence.attribution.registry import explainer
+from whence.core.errors import BadData
+from whence.data.examples import Example
+from whence.measures.ranking import average_precision, r_precision
+from whence.subject.subject import Subject
+from whence.subject.targets import predicted
+
+RANDOM = "random"  # the explainer of chance
+
+
+class Found(NamedTuple):
+    """How well the marked words of each example are found: `average` precision, and precision `at` their number."""
+
+    average: Float[ndarray, " example"]
+    at: Float[ndarray, " example"]
+
+
+def found(
+    subject: Subject, examples: Sequence[Example], method: str, *, batch_size: int = 32, **options: Any
+) -> Found:  # fmt: skip
+    """For each example how early the words that decide come, in the order of their scores.
+
+    Of a narrative it is the mean over its windows, since scores are normalized within a window and do not compare from
+    one to another. What holds no marked word is left out: windows, and examples (NaN). Signed scores count by size. A
+    word in pieces has the sum of their scores; not so if they are random, for then words in many pieces would come
+    first, and that is not chance.
+    """
+    known = [number for number, example in enumerate(examples) if any(example.deciding or ())]
+    if not known:
+        raise BadData("whether words are found can be told where it is known which decide; none of the examples says")
+    explain, precision = explainer(method), np.full((2, len(examples)), np.nan)
+    for batch in subject.batches([examples[number] for number in known], batch_size):
+        scores = explain(subject, batch, predicted(subject, batch), **options)
+        scores = scores.of_first_pieces() if scores.method == RANDOM else scores
+        for row, place in enumerate(batch.examples.tolist()):
+            precision[:, known[place]] = _precision(examples[known[place]], np.abs(scores.words(row)))
+    return Found(*precision)
+
+
+def _precision(example: Example, words: Float[ndarray, " word"]) -> Float[ndarray, "2"]:
+    marks = np.array(example.deciding)
+    read = np.zeros(len(marks))  # words that were cut are found last
+    read[: len(words)] = words
+    held = [part for part in parts(example) if marks[part].any()]
+    each = [[measure(read[part], marks[part]) for part in held] for measure in (average_precision, r_precision)]
+    return np.mean(each, axis=1)
+
+
+def parts(example: Example) -> Iterator[slice]:
+    """Where the words of each window stand; of a text without windows, all its words."""
+    begin = 0
+    for window in example.windows or (example.text,):
+        end = begin + len(window.split()) if example.windows else len(example.words or ())
+        yield slice(begin, end)
+        begin = end

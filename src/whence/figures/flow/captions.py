@@ -1,0 +1,63 @@
+"""What a flow diagram says in words: its heading, how to read it, and what it leaves out."""
+
+from whence.figures.flow.layout import Lines
+from whence.figures.flow.model import Flow
+from whence.figures.token_shading import score_text, visible
+
+HOW_TO_READ = (
+    "How to read: each column is one attention head, each row one layer; the dots of a row are the tokens, in their"
+    " order. Attention is followed from the answer at the top down to the tokens it came from: a dot is as dark as the"
+    " attention that has arrived there, a line as dark as what goes along it. At the bottom all heads are added up: the"
+    " darker a token, the more attention has arrived at it. This shows where the model looks, not what its answer"
+    " depends on."
+)
+
+
+def heading(flow: Flow) -> str:
+    """What the picture is of."""
+    said = f"; the model says: {visible(flow.answer)}" if flow.answer else ""
+    return f"Flow of attention through {_some(flow.depth, 'layer')} of {_some(flow.heads, 'head')}{said}"
+
+
+def scales(flow: Flow, drawn: Lines, dot: float) -> str:
+    """What the darkest stands for, and which lines are not there."""
+    method = f"Scores of tokens: {visible(flow.method)}. " if flow.method else ""
+    least, most = flow.extremes
+    darkest = (
+        f"Full blue stands for {_share(drawn.darkest)} of a head's attention in lines and {_share(dot)} in dots; tokens"
+        f" go from {_score(least)} in grey to {_score(most)} in black."
+    )
+    if not drawn.left_out:
+        return f"{method}{darkest} All lines are drawn."
+    every = drawn.left_out + len(drawn.alpha)
+    if not len(drawn.alpha):
+        return f"{method}{darkest} No line is drawn: each of the {every} carries less than {_share(drawn.least)}."
+    return (
+        f"{method}{darkest} Of {every} lines the {len(drawn.alpha)} strongest are drawn; they carry"
+        f" {_share(drawn.carried)} of the attention. Each of the others carries less than {_share(drawn.least)}."
+    )
+
+
+def in_words(flow: Flow, most: int = 5) -> str:
+    """The picture for those who do not see it: the tokens with most attention, and through which heads it came."""
+    ranked = sorted(range(len(flow.tokens)), key=lambda token: -flow.scores[token])[:most]
+    told = []
+    for token in ranked:
+        head = int(flow.nodes[0, :, token].argmax())
+        told.append(
+            f"{visible(flow.tokens[token])} (score {_score(flow.scores[token])}, most of it by head {head + 1})"
+        )
+    return f"Tokens with most attention: {', '.join(told)}."
+
+
+def _score(score: float) -> str:
+    return score_text(float(score), signed=False)
+
+
+def _share(amount: float) -> str:
+    """A share in per cent, with two digits that count."""
+    return f"{float(f'{100 * amount:.2g}'):g}\u00a0%"
+
+
+def _some(number: int, word: str) -> str:
+    return f"{number} {word}" + "s" * (number != 1)

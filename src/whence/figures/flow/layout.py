@@ -1,0 +1,148 @@
+"""Where everything in a flow diagram goes, and which of its lines are drawn how dark: for all forms of the picture.
+
+Columns are heads and rows are layers; in a column the tokens stand side by side, in their order. A line joins a token
+to one that it attends to in the layer below.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray
+
+from whence.figures.flow.model import Flow
+from whence.figures.token_shading import visible
+from whence.figures.tokens.svg import SIZE, width_of
+
+LEFT, RIGHT, TOP = 84.0, 16.0, 50.0  # pixels beside and above the columns
+WIDEST = 1000.0  # of all columns, where the tokens are not too many for it
+NARROWEST, CLOSEST, FARTHEST = 640.0, 1.9, 16.0  # of all columns; from a token of a head to the next
+SLOT = 17.0  # the least room for a token's text, turned upright
+LONGEST = 16  # letters of a token that are written
+LINES = 6000  # as many are drawn; beyond that nothing can be told apart, and files become large
+DARK = 3.2  # the least radius of the darkest dot
+FANS = 240  # lines from the answer, and to the tokens
+FAINTEST = 0.05  # of a line that can just be seen
+LINE, DOT = 0.25, 0.5  # of a head's attention: where nothing carries as much, no line, and no dot, is quite dark
+Scale = Literal["strongest", "authors"]
+POWER = {"strongest": 2 / 3, "authors": 1.0}
+
+
+@dataclass(frozen=True)
+class Label:
+    """A token's text: where its middle (or, upright, its beginning) is, what is written, and the whole."""
+
+    x: float
+    text: str
+    whole: str
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Pixels. `x` [head token] and `y` [level] are the places of dots; `answer` is where all lines begin."""
+
+    width: float
+    height: float
+    x: Float[ndarray, "head token"]
+    y: Float[ndarray, " level"]
+    radius: float
+    answer: tuple[float, float]
+    labels: tuple[Label, ...]
+    upright: bool  # whether the tokens' text is turned
+    text_top: float  # where the tokens' text begins
+
+    def size(self, alpha: float) -> float:
+        """The radius of a dot; where dots are small, the dark ones grow over their neighbours."""
+        return round(self.radius + max(DARK - self.radius, 0) * alpha, 2)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "width": self.width, "height": self.height, "x": self.x.round(2).tolist(), "y": self.y.round(2).tolist(),
+            "radius": self.radius, "answer": self.answer, "upright": self.upright, "top": self.text_top,
+            "labels": [[round(label.x, 2), label.text, label.whole] for label in self.labels],
+        }  # fmt: skip
+
+
+def layout(flow: Flow) -> Layout:
+    """The places of a flow's dots and words."""
+    size, heads = len(flow.tokens), flow.heads
+    gap = 26.0 if size * heads < 200 else 14.0
+    inner = min(max(size * heads * FARTHEST, NARROWEST), max(WIDEST, heads * ((size - 1) * CLOSEST + gap)))
+    inner = max(inner, size * SLOT)
+    column = inner / heads
+    pitch = min((column - gap) / max(size - 1, 1), column / (size + 0.8), 3 * FARTHEST)  # columns are told apart
+    middles = LEFT + column * (np.arange(heads) + 0.5)  # [head]
+    x = middles[:, None] + pitch * (np.arange(size) - (size - 1) / 2)  # [head token]
+    row = 60.0 if flow.depth <= 6 else max(44.0 - 1.0 * (flow.depth - 12), 24.0) if flow.depth > 12 else 48.0
+    first = TOP + 70.0
+    y = first + row * (flow.depth - np.arange(flow.depth + 1))  # [level]
+    labels, upright = _labels(flow.tokens, LEFT, inner)
+    text_top = float(y[0]) + (64.0 if size <= 24 else 84.0)
+    deepest = max(width_of(label.text) for label in labels) if upright else SIZE + 8
+    return Layout(
+        LEFT + inner + RIGHT, text_top + deepest + 6, x, y, round(min(max(0.4 * pitch, 0.8), 5.0), 2),
+        (LEFT + inner / 2, TOP), labels, upright, text_top,
+    )  # fmt: skip
+
+
+def _labels(tokens: Sequence[str], left: float, inner: float) -> tuple[tuple[Label, ...], bool]:
+    """The tokens side by side under all columns; upright if one is wider than its part, and cut where very long."""
+    slot = inner / len(tokens)
+    shown = [visible(token) for token in tokens]
+    short = [text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…" for text in shown]
+    upright = any(width_of(text) > slot - 4 for text in short)
+    places = [left + slot * (number + 0.5) for number in range(len(tokens))]
+    return tuple(Label(*one) for one in zip(places, short, shown, strict=True)), upright
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The lines that are drawn, from faint to dark, and what is said of the others."""
+
+    at: Int[ndarray, "line 4"]  # depth, head, query, key
+    alpha: Float[ndarray, " line"]
+    darkest: float  # the amount of attention that alpha 1 stands for
+    least: float  # the amount below which lines are left out
+    left_out: int
+    carried: float  # the share of all attention that goes along the drawn lines
+
+
+def lines(flow: Flow, scale: Scale = "strongest", most: int = LINES) -> Lines:
+    """Lines as dark as the amount of attention that they carry: their weight × what arrived at their upper end.
+
+    Left out are lines that could not be seen, and, where more than `most` remain, the faintest of them.
+    """
+    amounts = flow.amounts  # [depth head query key]
+    darkest = 1.0 if scale == "authors" else max(float(amounts.max()), LINE)
+    least = max(darkest * ((FAINTEST - 0.003) / 0.997) ** (1 / POWER[scale]), bound(amounts, most))
+    kept = np.argwhere(amounts >= least)  # [line 4]
+    drawn = amounts[tuple(kept.T)]  # [line]
+    order = np.argsort(drawn, kind="stable")
+    whole = float(amounts.sum())
+    return Lines(kept[order], alpha_of(drawn[order], darkest, scale), darkest, least, amounts.size - len(kept),
+                 float(drawn.sum()) / whole if whole else 0.0)  # fmt: skip
+
+
+def bound(amounts: Float[ndarray, "*any"], most: int) -> float:
+    """The amount from which on there are no more than `most`: just above the strongest that has no room."""
+    if amounts.size <= most:
+        return 0.0
+    return float(np.nextafter(np.partition(amounts, -most - 1, axis=None)[-most - 1], np.inf))
+
+
+def alpha_of(amount: Float[ndarray, "*any"], darkest: float, scale: Scale) -> Float[ndarray, "*any"]:
+    """How dark a line or dot is: .997 · amount + .003 with the scale `authors`, as in the code of paper 000.
+
+    *Differs from the paper*: with `strongest` it is .997 · (amount / darkest)^⅔ + .003, since with many tokens and
+    layers amounts are so small that all would be white. Lines are darkest at the largest amount, or a quarter of a
+    head's attention (dots: half) if none carries as much, so that attention that is spread evenly looks pale.
+    """
+    return 0.997 * np.minimum(amount / darkest, 1.0) ** POWER[scale] + 0.003
+
+
+def darkest_dot(flow: Flow, scale: Scale) -> float:
+    """The amount of attention that the darkest dot stands for."""
+    return 1.0 if scale == "authors" else float(max(flow.nodes.max(), flow.readout.max(), DOT))

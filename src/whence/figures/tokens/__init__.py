@@ -1,0 +1,1 @@
+"""Tokens shaded by score: as text, HTML, LaTeX, SVG and PDF."""

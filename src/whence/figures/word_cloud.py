@@ -1,0 +1,68 @@
+"""A word cloud (000 Fig. 4): the larger a word, the higher its score."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from whence.core.errors import BadData
+from whence.figures.style import PALETTE, QUIET, canvas, house
+from whence.figures.token_shading import visible
+from whence.figures.violins import refuse_missing
+
+MOST = 120  # words
+WIDE, HIGH, SCALE = 460, 290, 3  # pixels of the layout, and how many times finer it is drawn
+
+
+def cloud(table: pd.DataFrame, word: str, size: str, quiet: str | None = None, seed: int = 0) -> Figure:
+    """The words with the highest scores, as large as their rank among them is high; `quiet` ones in grey.
+
+    Words whose score is not above zero are left out; no word is taken out by hand. The layout follows from the seed.
+    """
+    with house():
+        figure, axes = canvas(height=3.1)
+        draw(axes, table, word, size, quiet, seed)
+    return figure
+
+
+def draw(axes: Axes, table: pd.DataFrame, word: str, size: str, quiet: str | None = None, seed: int = 0) -> None:
+    """The same on axes that are there."""
+    refuse_missing(table, [column for column in (word, size, quiet) if column])
+    known = table[np.isfinite(table[size]) & (table[size] > 0)].sort_values(size, ascending=False, kind="stable")
+    if known[word].duplicated().any():
+        raise BadData(f"a cloud has each word once; {known[word][known[word].duplicated()].iloc[0]!r} comes twice")
+    axes.set_axis_off()
+    drawn = 0
+    if len(known):
+        grey = set(known.loc[known[quiet].to_numpy(bool), word].map(visible)) if quiet else set[str]()
+        best = known.head(MOST)
+        scores = {visible(str(name)): float(score) for name, score in zip(best[word], best[size], strict=True)}
+        image, drawn = picture(scores, grey, seed)
+        axes.imshow(image, interpolation="antialiased")
+    note = f"{drawn} of {len(known):,} words; larger: higher score{'; grey: stop words' if quiet else ''}"
+    axes.annotate(note, (0, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points", fontsize=8.5,
+                  color=QUIET)  # fmt: skip
+
+
+def picture(scores: dict[str, float], grey: set[str], seed: int) -> tuple[np.ndarray, int]:
+    """The cloud as red, green, blue and opacity [row column 4], and how many words found room in it.
+
+    Laid out by `wordcloud`, the highest score first; sizes follow ranks alone (`relative_scaling=0`, as in the paper).
+    """
+    from wordcloud import WordCloud  # type: ignore[import-untyped]
+
+    made = WordCloud(
+        width=WIDE, height=HIGH, scale=SCALE, mode="RGBA", background_color=None, relative_scaling=0, max_words=MOST,
+        random_state=seed, prefer_horizontal=1.0, min_font_size=8, max_font_size=46, color_func=_coloured(grey),
+    )  # fmt: skip
+    return np.asarray(made.generate_from_frequencies(scores).to_array()), len(made.layout_)
+
+
+def _coloured(grey: set[str]) -> Callable[..., str]:
+    def colour(word: str, **_: Any) -> str:
+        return QUIET if word in grey else PALETTE[0]
+
+    return colour

@@ -1,0 +1,189 @@
+"""`adopt`: give every attention of a Hugging Face model a site, and prove that it is right."""
+
+from contextlib import suppress
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from whence.core.attending import SITE_ATTRIBUTE, attending
+from whence.core.errors import CannotAdopt, CannotAttend, NoAttention
+from whence.core.site import AttentionSite, Call, Kind
+from whence.core.streaming import Summary
+from whence.core.tape import Tape
+from whence.huggingface.base_site import AdoptedSite
+from whence.huggingface.checks import plain, refuse_blocks, refuse_no_inputs
+from whence.huggingface.discovery import Attended, discover
+from whence.huggingface.eager_site import EagerSite
+from whence.huggingface.interface_site import InterfaceSite
+from whence.huggingface.probe import Inputs, batch_of, difference, evaluating, natively_eager, probe_inputs, run
+from whence.huggingface.unreached_site import Unreached
+
+ADOPTED = "_whence_adopted"  # marks a model whose every attention has a site
+TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-5}
+HALF_TOLERANCE = 2e-2
+
+
+def adopt(model: nn.Module, example: Inputs | None = None) -> PreTrainedModel:
+    """Give every attention of the model a site, so that `attending` can watch and replace it; returns the model.
+
+    Sites are found and checked with one small input, made up here or given as `example` (keyword arguments of the
+    model). The check: outputs equal the model's own with eager attention, every site is called, rows sum to one.
+    Anything else raises. Nothing is changed until somebody attends: the model runs as before, at the same speed, and
+    its checkpoints stay the same. Attention that the input does not reach has no site, and raises if it runs while
+    somebody attends. `release` takes the sites out again.
+    """
+    model = plain(model)
+    if ADOPTED in model.__dict__:
+        return model
+    if _has_own_sites(model):
+        for part in _parts_without_sites(model):
+            with suppress(NoAttention):
+                adopt(part)
+        return model
+    refuse_blocks(model)
+    if example is not None:
+        refuse_no_inputs(example)
+    release(model)  # a part of it may have been adopted before it became a part
+    with evaluating(model):
+        inputs = probe_inputs(model) if example is None else example
+        log, unreached = discover(model, inputs)
+        _attach(log, batch_of(inputs))
+        try:
+            _prove(model, inputs, log)
+            _guard(log, unreached)
+        except BaseException:
+            release(model)
+            raise
+    model.__dict__[ADOPTED] = True
+    return model
+
+
+def release(model: nn.Module) -> nn.Module:
+    """Give the model back as it was before `adopt`."""
+    hosts = [host for host in model.modules() if isinstance(host._modules.get(SITE_ATTRIBUTE), AdoptedSite)]
+    if any(host._modules[SITE_ATTRIBUTE].sessions for host in hosts):  # type: ignore[union-attr]
+        raise CannotAttend("the model is being attended; release it after the `with attending` block")
+    for host in hosts:
+        site = host._modules.pop(SITE_ATTRIBUTE)
+        if isinstance(site, Unreached):
+            site.hook.remove()
+    for module in model.modules():
+        module.__dict__.pop(ADOPTED, None)
+    return model
+
+
+def _attach(log: list[Attended], batch: int) -> None:
+    for moment, event in enumerate(log):
+        site = event.host._modules.get(SITE_ATTRIBUTE)
+        if not isinstance(site, AdoptedSite):
+            heads = event.shape[1] if len(event.shape) == 4 else event.shape[0] // batch
+            site = EagerSite(event.host, heads) if event.route is EagerSite else event.route(event.host)
+            event.host.add_module(SITE_ATTRIBUTE, site)
+        site.order = (*site.order, moment)
+        site.calls = len(site.order)
+
+
+def _guard(log: list[Attended], unreached: dict[str, nn.Module]) -> None:
+    """See to it that attention which has no site is not passed over when it runs after all."""
+    sites = tuple(host._modules[SITE_ATTRIBUTE] for host in {event.host for event in log})
+    for name, host in unreached.items():
+        host.add_module(SITE_ATTRIBUTE, Unreached(host, name, sites))  # type: ignore[arg-type]
+
+
+def _prove(model: PreTrainedModel, inputs: Inputs, log: list[Attended]) -> None:
+    """The oracle of an adoption: equal to native eager, every site called, rows that sum to one."""
+    with natively_eager(model):
+        native = run(model, inputs)
+    with attending(model) as tape:
+        watched = run(model, inputs)
+    name = type(model).__name__
+    if any(bool(output.isnan().any()) for output in native):
+        raise CannotAdopt(f"{name} answers NaN, whoever looks: look at its weights, or take another dtype (--dtype)")
+    tolerance = TOLERANCE.get(native[0].dtype, HALF_TOLERANCE)
+    off = difference(watched, native)
+    if not off <= tolerance:
+        raise CannotAdopt(
+            f"{name} through its sites differs from {name} with native eager attention by {off:.2g} (allowed:"
+            f" {tolerance:g}), so its attention is computed in a way that Whence does not understand; not adopted"
+        )
+    calls = tape.calls()
+    if len(calls) != len(log):
+        raise CannotAdopt(f"{name}: {len(log)} attentions were found, but {len(calls)} were called; not adopted")
+    for call in calls:
+        if call.weights.shape[0] != batch_of(inputs):
+            raise CannotAdopt(f"{name}: the weights at {call.site.name} are {list(call.weights.shape)} for a batch of"
+                              f" {batch_of(inputs)}; their axes are not understood; not adopted")  # fmt: skip
+        rows = call.weights.float().sum(-1)[call.mask.any(-1).expand(call.weights.shape[:-1])]
+        if not bool(((rows - 1).abs() <= (1e-4 if tolerance < 1e-2 else 5e-2)).all()):
+            raise CannotAdopt(f"{name}: the rows at {call.site.name} do not sum to one; not adopted")
+    _refuse_hidden_sinks(model, tape)
+    _tell_kinds(model, tape)
+    _try_head_by_head(model, inputs, native, tolerance)
+
+
+def _refuse_hidden_sinks(model: nn.Module, tape: Tape) -> None:
+    """A sink that is taken off the context, after the softmax, has no column: the weights would claim too much."""
+    for name, calls in tape.items():
+        host = _host(model, name)
+        if isinstance(getattr(host, "sinks", None), nn.Parameter) and not calls[0].sinks:
+            raise CannotAdopt(
+                f"{type(model).__name__}: {name} attends in part to a sink, but counts it after the softmax, so that"
+                " its weights do not show it; not adopted"
+            )
+
+
+def _tell_kinds(model: nn.Module, tape: Tape) -> None:
+    for name, calls in tape.items():
+        host = _host(model, name)
+        host._modules[SITE_ATTRIBUTE].kind = _kind(calls[0], f"{name} {type(host).__name__}".lower(), host)
+
+
+def _host(model: nn.Module, site: str) -> Any:
+    """The attention module of a site, by the site's name; a model that attends in its own forward is that itself."""
+    path = site.partition("#")[0]
+    return model if path == SITE_ATTRIBUTE else model.get_submodule(path)
+
+
+def _kind(call: Call, words: str, host: nn.Module) -> Kind:
+    """Cross-attention by its name or its axes, causal by its mask, as seen in the probe."""
+    n_query, n_key = call.weights.shape[-2], call.weights.shape[-1] - call.sinks
+    named_cross = any(word in words for word in ("cross", "encoder_attn", "encdec"))
+    if named_cross or getattr(host, "is_cross_attention", False):
+        return "cross"
+    if n_query != n_key:
+        return "pool" if n_query == 1 else "cross"
+    future = torch.ones(n_query, n_key, dtype=torch.bool, device=call.weights.device).triu(1)
+    seen = call.weights[..., :n_key][..., future]
+    return "causal" if n_query > 1 and not bool(seen.any()) else "self"
+
+
+def _try_head_by_head(model: nn.Module, inputs: Inputs, native: list[torch.Tensor], tolerance: float) -> None:
+    """Whether each attention can be computed one head after another: it is tried, and kept if nothing changes."""
+    sites = [module for module in model.modules() if isinstance(module, InterfaceSite)]
+    for site in sites:
+        site.sliceable = True
+    try:
+        with attending(model, watch=Summary()):
+            works = difference(run(model, inputs), native) <= tolerance
+    except (RuntimeError, ValueError, IndexError, TypeError):  # a function that needs all its heads at once
+        works = False
+    for site in sites:
+        site.sliceable = works
+
+
+def _has_own_sites(model: nn.Module) -> bool:
+    """Whether somebody has put sites into the model's code, as in ours."""
+    return any(type(module) is AttentionSite for module in model.modules())
+
+
+def _parts_without_sites(model: nn.Module) -> list[PreTrainedModel]:
+    """The Hugging Face models that a model with sites of its own is built around."""
+    found: list[PreTrainedModel] = []
+    for child in model.children():
+        if isinstance(child, PreTrainedModel) and not _has_own_sites(child):
+            found.append(child)
+        else:
+            found += _parts_without_sites(child)
+    return found

@@ -1,0 +1,155 @@
+"""Where a model attends, found by watching one forward pass; upstream's own declarations do not always name it."""
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+from transformers import PreTrainedConfig, PreTrainedModel
+
+from whence.core.attending import SITE_ATTRIBUTE
+from whence.core.errors import CannotAdopt, CannotAttend, NoAttention
+from whence.core.site import AttentionSite, Call
+from whence.huggingface.base_site import AdoptedSite
+from whence.huggingface.eager_site import EagerSite
+from whence.huggingface.fused_site import FusedSite
+from whence.huggingface.interface_site import InterfaceSite, own_eager
+from whence.huggingface.probe import Inputs, run
+from whence.huggingface.softmax_tap import FUSED, Tap
+
+
+@dataclass(frozen=True)
+class Attended:
+    """A module attended, at a moment of the forward pass, in one of three ways."""
+
+    host: nn.Module
+    route: type[AdoptedSite]
+    shape: tuple[int, ...]
+
+
+class Discovery:
+    """A session at provisional sites, and a tap around the whole forward pass, that write down who attends."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        self.model, self.stack, self.log = model, list[nn.Module](), list[Attended]()
+        self.lengths: dict[nn.Module, set[int]] = {}
+
+    def streams(self, site: AttentionSite) -> bool:
+        return False
+
+    def override(self, site: AttentionSite, call: Call) -> Call:
+        return call
+
+    def watch(self, site: AttentionSite, call: Call) -> None:
+        assert isinstance(site, InterfaceSite)
+        self.log.append(Attended(site.host, InterfaceSite, tuple(call.weights.shape)))
+
+    def on_softmax(self, weights: Tensor, scores: Tensor) -> Tensor:
+        if weights.dim() > 2:  # also of five axes and more: such attention is refused below
+            self.log.append(Attended(self._host(), EagerSite, tuple(weights.shape)))
+        return weights
+
+    def on_fused(self, *args: Any, **kwargs: Any) -> Tensor:
+        query, key = args[0], args[1] if len(args) > 1 else kwargs["key"]
+        self.log.append(Attended(self._host(), FusedSite, (*query.shape[:-1], key.shape[-2])))
+        return FUSED(*args, **kwargs)
+
+    def _host(self) -> nn.Module:
+        """The innermost module at work that has parameters: nn.Softmax is not a host, the attention around it is."""
+        owners = [module for module in self.stack if next(module.parameters(), None) is not None]
+        return owners[-1]
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Follow which module is at work, and how long the sequences are that it is given."""
+
+        def enter(module: nn.Module, args: Any, kwargs: Any) -> None:
+            self.stack.append(module)
+            given = [t for t in (*args, *kwargs.values()) if isinstance(t, Tensor) and t.dim() == 3]
+            self.lengths.setdefault(module, set()).update(size for t in given for size in t.shape)
+
+        def leave(module: nn.Module, args: Any, output: Any) -> None:
+            self.stack.pop()
+
+        with ExitStack() as hooks:
+            for module in self.model.modules():
+                hooks.callback(module.register_forward_pre_hook(enter, with_kwargs=True).remove)
+                hooks.callback(module.register_forward_hook(leave, always_call=True).remove)
+            with Tap(self.on_softmax, self.on_fused):
+                yield
+
+
+def discover(model: PreTrainedModel, inputs: Inputs) -> tuple[list[Attended], dict[str, nn.Module]]:
+    """Run the probe once and tell who attended, in order, and what attention did not run at all.
+
+    An error for attention that has no rows over keys.
+    """
+    discovery = Discovery(model)
+    provisional = {m: InterfaceSite(m) for m in model.modules() if _may_ask_the_interface(m)}
+    try:
+        for module, site in provisional.items():
+            module.add_module(SITE_ATTRIBUTE, site)
+            site.enter(discovery)
+        with discovery.listening():
+            run(model, inputs)
+    finally:
+        for module, site in provisional.items():
+            if site.sessions:
+                site.leave(discovery)
+            module._modules.pop(SITE_ATTRIBUTE, None)
+    asked = {event.host for event in discovery.log if event.route is InterfaceSite}
+    log = [event for event in discovery.log if event.route is InterfaceSite or event.host not in asked]
+    unreached = {n: m for n, m in model.named_modules() if _is_named_attention(m) and m not in discovery.lengths}
+    return _understood(model, discovery, log), unreached
+
+
+def _may_ask_the_interface(module: nn.Module) -> bool:
+    if isinstance(module, PreTrainedModel) or not isinstance(getattr(module, "config", None), PreTrainedConfig):
+        return False
+    try:
+        own_eager(module)
+    except CannotAttend:
+        return False
+    return True
+
+
+def _understood(model: PreTrainedModel, discovery: Discovery, log: list[Attended]) -> list[Attended]:
+    names = {module: name for name, module in model.named_modules()}
+    hidden = [m for m in discovery.lengths if isinstance(m, nn.MultiheadAttention)]
+    if hidden:
+        raise CannotAdopt(
+            f"{names[hidden[0]]} is torch's own nn.MultiheadAttention, which hides its weights; Whence can adopt models"
+            " whose attention is written in Python (transformers' eager or sdpa attention)"
+        )
+    kept = []
+    for event in log:
+        lengths = discovery.lengths[event.host]
+        if event.route is InterfaceSite or _rows_over_keys(event, lengths):
+            kept.append(event)
+        elif _is_named_attention(event.host):
+            raise CannotAdopt(
+                f"{names[event.host]} ({type(event.host).__name__}) attends in a form that has no row over all keys:"
+                f" its weights are {list(event.shape)} for sequences of {sorted(lengths)}. Bands, blocks and hashes of"
+                " keys are not supported; use a model with full attention."
+            )
+    if not kept:
+        raise NoAttention(
+            f"{type(model).__name__} has no attention that could be found: one forward pass called neither the"
+            " attention interface, nor a softmax over keys, nor fused attention. Whence is for models with attention."
+        )
+    return kept
+
+
+def _rows_over_keys(event: Attended, lengths: set[int]) -> bool:
+    """Whether these can be axes [batch head query key], heads perhaps folded into the batch; one query may pool."""
+    *_, n_query, n_key = event.shape
+    axes = (3, 4) if event.route is EagerSite else (4,)
+    return len(event.shape) in axes and n_key in lengths and n_query in {*lengths, 1}
+
+
+def _is_named_attention(module: nn.Module) -> bool:
+    """Whether a module's class says that it attends, and it has something to attend with."""
+    named = re.search("attention|attn", type(module).__name__.lower())
+    return named is not None and next(module.parameters(), None) is not None

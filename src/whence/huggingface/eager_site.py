@@ -1,0 +1,62 @@
+"""Route 2: models that write their own softmax. The tap goes around the attention module's forward."""
+
+from typing import Any
+
+from torch import Tensor
+
+from whence.huggingface.base_site import FORBIDDEN, AdoptedSite
+from whence.huggingface.softmax_tap import Tap
+
+
+class TappedSite(AdoptedSite):
+    """A site whose host's forward runs under a tap while it is attended."""
+
+    def tap(self) -> Tap:
+        raise NotImplementedError
+
+    def arm(self) -> None:
+        self.shadowed = self.host.__dict__.get("forward")  # an instance may carry a forward of its own already
+        forward = self.host.forward
+
+        def tapped(*args: Any, **kwargs: Any) -> Any:
+            with self.tap():
+                return forward(*args, **kwargs)
+
+        self.host.forward = tapped
+
+    def disarm(self) -> None:
+        if self.shadowed is None:
+            del self.host.forward
+        else:
+            self.host.forward = self.shadowed
+        del self.shadowed
+
+
+class EagerSite(TappedSite):
+    """A site in a module whose forward calls softmax itself, on [batch head query key] or [batch·head query key]."""
+
+    def __init__(self, host: Any, n_heads: int) -> None:
+        super().__init__(host)
+        self.n_heads = n_heads
+
+    def tap(self) -> Tap:
+        return Tap(on_softmax=self._at_softmax)
+
+    def _at_softmax(self, weights: Tensor, scores: Tensor) -> Tensor:
+        if not is_attention(weights):
+            return weights
+        shape = (-1, self.n_heads, *weights.shape[-2:])
+        mask = permitted_by_scores(scores.reshape(shape), weights.reshape(shape))
+        return self.deliver(weights.reshape(shape), scores.reshape(shape), mask).reshape(-1, *weights.shape[1:])
+
+
+def is_attention(weights: Tensor) -> bool:
+    """Whether a softmax can be one over keys, by its axes: [batch head query key], or heads folded into the batch."""
+    return weights.dim() in (3, 4)
+
+
+def permitted_by_scores(scores: Tensor, weights: Tensor) -> Tensor | None:
+    """Which keys a model permitted, read from its scores: it forbids with scores so low that nothing is left."""
+    low = scores <= FORBIDDEN
+    forbidden = low & ((weights == 0) | low.all(-1, keepdim=True))
+    return ~forbidden if bool(forbidden.any()) else None

@@ -1,0 +1,155 @@
+"""Route 1: models that look their attention function up by name.
+
+The attended module alone is given a copy of its config that names our function; the others stay on their fast path,
+and the model goes on making its masks as before. Our function calls the model's own eager function with the softmax
+tapped, so that softcaps, sinks and position biases come right by themselves.
+"""
+
+import copy
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedConfig
+from transformers.masking_utils import eager_mask
+
+from whence.core.attending import SITE_ATTRIBUTE
+from whence.core.errors import CannotAttend
+from whence.huggingface.base_site import AdoptedSite, permitted_by
+from whence.huggingface.softmax_tap import UNSCALED, OnSoftmax, Tap
+
+NAME = "whence"
+
+
+class InterfaceSite(AdoptedSite):
+    """A site in a module that asks `ALL_ATTENTION_FUNCTIONS` for `config._attn_implementation`."""
+
+    sliceable = False  # whether the heads can be computed one after another; adoption finds out
+    config: PreTrainedConfig  # the host's own, while it is attended
+
+    def arm(self) -> None:
+        native = self.host.config._attn_implementation
+        if native not in ("eager", "sdpa", None):
+            raise CannotAttend(
+                f"{type(self.host).__name__} runs the fused attention {native!r}, which forms neither weights nor the"
+                ' masks to form them; call model.set_attn_implementation("sdpa") first'
+            )
+        self.config = self.host.config
+        self.host.config = copy.copy(self.config)
+        self.host.config.__dict__["_attn_implementation_internal"] = NAME
+
+    def disarm(self) -> None:
+        self.host.config = self.config
+        del self.config
+
+
+def attention(
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **kwargs: Any
+) -> tuple[Tensor, Tensor | None]:
+    """The attention function under our name: the module's own eager function, its softmax delivered at the site."""
+    site: InterfaceSite | None = getattr(module, SITE_ATTRIBUTE, None)
+    if site is None or not site.sessions:
+        return own_eager(module)(module, query, key, value, attention_mask, **kwargs)
+    if site.ready_context is not None:
+        context, site.ready_context = site.ready_context, None
+        return context, None
+    mask = _permitted(site, query, key, attention_mask, kwargs.get("is_causal"))
+    added = attention_mask
+    if mask is not None and (attention_mask is None or attention_mask.dtype == torch.bool):
+        added = torch.zeros((), dtype=query.dtype, device=query.device)
+        added = torch.where(mask, added, torch.finfo(query.dtype).min)  # as transformers' eager_mask
+    eager, n_heads = own_eager(module), query.shape[1]
+
+    def run(heads: slice, kv_heads: slice, on_softmax: OnSoftmax) -> tuple[Tensor, Tensor | None]:
+        with Tap(on_softmax):
+            return eager(
+                module, query[:, heads], key[:, kv_heads], value[:, kv_heads], _of_heads(added, heads, n_heads),
+                **{name: _of_heads(argument, heads, n_heads) for name, argument in kwargs.items()},
+            )  # fmt: skip
+
+    def deliver(heads: slice, kv_heads: slice) -> OnSoftmax:
+        def at_site(weights: Tensor, scores: Tensor) -> Tensor:
+            sinks = weights.shape[-1] - key.shape[2]
+            own_mask = _of_heads(mask, heads, n_heads)
+            if own_mask is not None and sinks:
+                own_mask = F.pad(own_mask, (0, sinks), value=True)
+            if own_mask is not None and site.config._attn_implementation != "eager":
+                weights = _without_empty_rows(weights, own_mask)
+            own_values = _per_query_head(value[:, kv_heads], weights.shape[1])
+            return site.deliver(weights, scores, own_mask, own_values, sinks, range(n_heads)[heads], n_heads, mix)
+
+        return at_site
+
+    def mix(weights: Tensor) -> Tensor:
+        """The context of other weights [batch head any key], as the host would get it: [batch any head width]."""
+        return run(ALL, ALL, lambda *_: weights)[0]
+
+    if site.sliceable and site.streams_heads and not torch.is_grad_enabled():
+        if isinstance(kwargs.get("scaling"), float):  # a query is smaller than its scores
+            query, kwargs["scaling"] = query * kwargs["scaling"], UNSCALED
+        told = site.config._attn_implementation == "eager"  # then whoever called may be collecting the weights
+        contexts, weights = [], []
+        for part in _head_by_head(query.shape[1], key.shape[1]):
+            context, of_heads = run(*part, deliver(*part))
+            contexts.append(context)
+            weights += [of_heads] if told and of_heads is not None else []  # otherwise each head's are let go at once
+        return torch.cat(contexts, dim=2), torch.cat(weights, dim=1) if told else None
+    return run(ALL, ALL, deliver(ALL, ALL))
+
+
+ALL = slice(None)
+
+
+def _head_by_head(n_heads: int, n_kv_heads: int) -> list[tuple[slice, slice]]:
+    """The query heads of each key/value head in turn."""
+    group = n_heads // n_kv_heads
+    return [(slice(kv * group, (kv + 1) * group), slice(kv, kv + 1)) for kv in range(n_kv_heads)]
+
+
+def _per_query_head(values: Tensor, n_heads: int) -> Tensor:
+    """Values that several query heads share, once for each of them."""
+    repeats = n_heads // values.shape[1]
+    return values if repeats == 1 else values.repeat_interleave(repeats, dim=1)
+
+
+def _without_empty_rows(weights: Tensor, mask: Tensor) -> Tensor:
+    """Rows that may see no key are zero, since sdpa gives them no context; where there is none, nothing is copied."""
+    empty = ~mask.any(-1, keepdim=True)
+    return weights.masked_fill(empty, 0.0) if bool(empty.any()) else weights
+
+
+def _of_heads(argument: Any, heads: slice, n_heads: int) -> Any:
+    """An argument cut down to some heads, if it has a head axis (masks and position biases may)."""
+    has_heads = isinstance(argument, Tensor) and argument.dim() == 4 and argument.shape[1] == n_heads
+    return argument[:, heads] if has_heads and heads != ALL else argument
+
+
+def _permitted(
+    site: InterfaceSite, query: Tensor, key: Tensor, attention_mask: Tensor | None, is_causal: bool | None
+) -> Tensor | None:
+    """Which keys a query may see, read from whatever mask the model made for its own implementation."""
+    if attention_mask is not None:
+        mask = attention_mask if attention_mask.dtype == torch.bool else permitted_by(attention_mask)
+        return mask.expand(query.shape[0], -1, -1, -1)
+    causal = getattr(site.host, "is_causal", True) if is_causal is None else is_causal
+    if site.config._attn_implementation == "eager" or not causal or query.shape[2] == 1:
+        return None
+    # sdpa is given no mask where its `is_causal` says the same: query i sees the keys up to i, counted from the left
+    ones = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device)
+    return ones.tril().expand(query.shape[0], 1, -1, -1)
+
+
+def own_eager(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor | None]]:
+    """The eager attention function of the file that defines the module's class, or a class it inherits from."""
+    for owner in type(module).__mro__:
+        function = getattr(sys.modules.get(owner.__module__), "eager_attention_forward", None)
+        if function is not None:
+            return function
+    raise CannotAttend(f"no eager_attention_forward beside {type(module).__name__}; expected one in its file")
+
+
+AttentionInterface.register(NAME, attention)
+AttentionMaskInterface.register(NAME, eager_mask)  # in case a whole model is set to our name: never without a mask

@@ -1,0 +1,30 @@
+"""Attention that the probe did not reach: it has no site, and must not run in silence while others are attended."""
+
+from typing import Any
+
+from torch import nn
+
+from whence.core.errors import CannotAttend
+from whence.core.site import AttentionSite
+from whence.huggingface.base_site import AdoptedSite
+
+
+class Unreached(AdoptedSite):
+    """Stands in a module that the probe never ran: cross-attention without a source, an image tower without images.
+
+    It is no site that could be named (it has no calls), but says so when its host does run and somebody attends.
+    """
+
+    def __init__(self, host: nn.Module, name: str, others: tuple[AttentionSite, ...]) -> None:
+        super().__init__(host)
+        self.calls = 0
+        self.name, self.others = name, others
+        self.hook = host.register_forward_pre_hook(self.refuse)
+
+    def refuse(self, host: nn.Module, args: Any) -> None:
+        """The hook: while nobody attends, nothing happens."""
+        if any(site.sessions for site in self.others):
+            raise CannotAttend(
+                f"{self.name} attends, but has no site, since the input that adoption tried did not reach it; call"
+                " release(model), and adopt(model, example=...) with an input that does"
+            )

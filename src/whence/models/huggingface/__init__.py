@@ -1,5 +1,0 @@
-"""Any Hugging Face model gets the same sites as our own: `adopt`, `release`."""
-
-from whence.models.huggingface.adopt import adopt, release
-
-__all__ = ["adopt", "release"]

@@ -1,0 +1,1 @@
+"""Parts that several reference models are built from."""

@@ -1,0 +1,201 @@
+"""The subject of an audit: a model, its tokenizer and its task as one thing."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from whence.core.attending import sites
+from whence.core.errors import BadConfig, CannotLoad
+from whence.core.site import Site
+from whence.data.examples import Example
+from whence.huggingface import adopt
+from whence.subject.batch import Batch
+from whence.subject.encoding import Encoder, bucketed
+from whence.subject.loading import load_model, load_tokenizer, saved_task
+from whence.subject.tasks import TASKS
+from whence.subject.windows import WindowEncoder
+
+DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64}
+PASSING = ("_name_or_path", "architectures", "dtype", "label2id", "transformers_version")  # of a file, not of a model
+
+
+class Subject:
+    """A model that can be asked, watched and altered, with the names of what it answers.
+
+    `subject.encode(examples)` makes a `Batch`, `subject.predict(batch)` its probabilities [batch position class], or of
+    a series its values [batch window 1].
+    The model has attention sites: a Hugging Face model is adopted when the subject is made.
+    """
+
+    def __init__(
+        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, task: str | None = None, name: str = ""
+    ) -> None:
+        model.config.architectures = model.config.architectures or [type(model).__name__]  # as if it had been saved
+        task = task or saved_task(model.config)
+        if task not in TASKS:
+            raise CannotLoad(
+                f"{type(model).__name__} was saved for {task!r}; expected a model for one of: {', '.join(TASKS)}."
+                " Name the task if it has such a head."
+            )
+        _refuse_unclassed(model, task, name or "the model")
+        self.model, self.tokenizer, self.task, self.name = model.eval(), tokenizer, TASKS[task], name
+        attends = getattr(model, "attends", True)  # one of our own may be made without
+        if attends:
+            adopt(model)
+        self.encoder = (WindowEncoder if self.task.valued else Encoder)(model, tokenizer, self.task)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the classes, in the order of their numbers."""
+        return tuple(str(self.model.config.id2label[number]) for number in sorted(self.model.config.id2label))
+
+    @property
+    def sites(self) -> dict[str, Site]:
+        """The attention sites by name, in execution order."""
+        return sites(self.model)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return self.model.device
+
+    @property
+    def lowercase(self) -> bool:
+        """Whether the model's vocabulary has no capitals."""
+        normalizer = self.tokenizer.backend_tokenizer.normalizer
+        return normalizer is not None and normalizer.normalize_str("A") == "a"
+
+    @property
+    def fingerprint(self) -> str:
+        """sha256 of weights, config and vocabulary: two subjects with the same one answer alike."""
+        config = {name: value for name, value in self.model.config.to_dict().items() if name not in PASSING}
+        vocabulary = json.loads(self.tokenizer.backend_tokenizer.to_str())
+        vocabulary |= {"padding": None, "truncation": None}  # as the last batch happened to need them
+        digest = hashlib.sha256(json.dumps([self.task.name, config, vocabulary], sort_keys=True, default=str).encode())
+        for name, tensor in self.model.state_dict().items():
+            digest.update(name.encode())
+            digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
+        return digest.hexdigest()
+
+    def encode(
+        self, examples: Sequence[Example], numbers: Sequence[int] | None = None, *, ahead: bool = False
+    ) -> Batch:
+        """The examples as one batch; `numbers` says which of the corpus they are.
+
+        With `ahead` a language model is asked for what comes after each text, else for each token from those before.
+        """
+        return self._here(
+            self.encoder.encode(examples, range(len(examples)) if numbers is None else numbers, ahead=ahead)
+        )
+
+    def read(self, examples: Sequence[Example], numbers: Sequence[int] | None = None) -> Batch:
+        """The texts as one batch, whatever is to be answered and whatever is right: enough to see how they are read."""
+        return self._here(self.encoder.read(examples, range(len(examples)) if numbers is None else numbers))
+
+    def _here(self, batch: Batch) -> Batch:
+        return batch.with_inputs(**{name: tensor.to(self.device) for name, tensor in batch.inputs.items()})
+
+    def batches(self, examples: Sequence[Example], batch_size: int = 32, *, answered: bool = True) -> Iterator[Batch]:
+        """All examples in batches of like length; `batch.examples` says which are in each.
+
+        If they are not to be `answered`, they are only read.
+        """
+        lengths = [len(example.text) + len(example.pair or "") for example in examples]
+        for numbers in bucketed(lengths, batch_size):
+            yield (self.encode if answered else self.read)([examples[number] for number in numbers], numbers)
+
+    def logits(self, batch: Batch) -> Float[Tensor, "batch position class"]:
+        """The model's answers before the softmax, on the graph."""
+        refuse_silent(self, "what was asked")
+        return self.task.positioned(self.model(**batch.inputs).logits)
+
+    @torch.no_grad()
+    def predict(self, batch: Batch) -> Float[Tensor, "batch position class"]:
+        """The model's answers as probabilities; values, where it answers with values."""
+        logits = self.logits(batch)
+        return logits.float() if self.task.valued else probabilities(logits)
+
+    @contextmanager
+    def embedded(self, given: Tensor | None = None) -> Iterator[list[Tensor]]:
+        """While open, the word vectors of each pass are leaves [batch token width]: their gradients can be had.
+
+        They are listed as made: of a translator first the encoder's, then the decoder's. If vectors are `given`, they
+        stand in for the first that are made.
+        """
+        leaves: list[Tensor] = []
+        tokens_first = self.model.config.model_type == "xlnet"  # [token batch width]
+
+        def cut(module: Any, args: Any, output: Tensor) -> Tensor:
+            made = output.transpose(0, 1) if tokens_first else output
+            if given is None or leaves:
+                leaves.append(made.detach().requires_grad_())
+            else:
+                leaves.append(given.reshape(made.shape).to(made))
+            return leaves[-1].transpose(0, 1) if tokens_first else leaves[-1]
+
+        table = self.model.get_input_embeddings()
+        same = [m for m in self.model.modules() if m is table or getattr(m, "weight", None) is table.weight]
+        hooks = [m.register_forward_hook(cut) for m in same if isinstance(m, nn.Embedding)]  # encoder's and decoder's
+        try:
+            yield leaves
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+    def __repr__(self) -> str:
+        return f"Subject({self.name or type(self.model).__name__}, {self.task.name}, {len(self.sites)} attention sites)"
+
+
+def refuse_silent(subject: Subject, asking: str) -> None:
+    """Refuse a model that has no answers where they are needed."""
+    if not subject.task.answers:
+        raise BadConfig(
+            f"{subject.name or type(subject.model).__name__} was saved for {subject.task.name!r} ({subject.task.about})"
+            f" and {asking} needs answers; train it for a task first (`whence train FOLDER`). How it attends can be set"
+            " beside trees: `whence run syntax`"
+        )
+
+
+def _refuse_unclassed(model: PreTrainedModel, task: str, name: str) -> None:
+    """Refuse a model whose answer is not one class of several."""
+    config: Any = model.config
+    if task.endswith("classification") and (config.num_labels or 0) < 2:
+        raise CannotLoad(f"{name} gives one number for a text (regression); expected two classes or more")
+    if getattr(config, "problem_type", None) == "multi_label_classification":
+        raise CannotLoad(f"{name} gives any number of labels for a text (multi-label); expected one class of several")
+
+
+def probabilities(logits: Float[Tensor, "*copies class"]) -> Float[Tensor, "*copies class"]:
+    """Softmax over the classes, in float32 at least."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(-1)
+
+
+def load(
+    name: str | Path,
+    task: str | None = None,
+    *,
+    device: str = "cpu",
+    dtype: str = "float32",
+    trust_remote_code: bool = False,
+) -> Subject:
+    """A saved model with its tokenizer, by folder or hub name, ready to be audited."""
+    if dtype not in DTYPES:
+        raise BadConfig(f"no dtype {dtype!r}; there are: {', '.join(DTYPES)}")
+    if task is not None and task not in TASKS:
+        raise BadConfig(f"no task {task!r}; there are: {', '.join(TASKS)}")
+    try:
+        where = torch.device(device)
+        torch.empty(0, device=where)
+    except (RuntimeError, AssertionError) as error:
+        raise BadConfig(f"the device {device!r} cannot be used here: {error}") from error
+    model = load_model(name, task, trust_remote_code=trust_remote_code, dtype=DTYPES[dtype], device=where)
+    tokenizer = load_tokenizer(name, trust_remote_code=trust_remote_code)
+    return Subject(model, tokenizer, task, str(name))

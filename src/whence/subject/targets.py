@@ -1,0 +1,57 @@
+"""What is explained: one number for each text, made of the model's answer at one position."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from whence.subject.batch import Batch
+from whence.subject.subject import Subject
+
+Measure = Literal["logit", "probability", "margin"]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The answer `classes` [batch] at `positions` [batch], measured as a logit, a probability, or the logit's margin
+    over the best other class.
+    """
+
+    classes: Int[Tensor, " batch"]
+    positions: Int[Tensor, " batch"]
+    measure: Measure = "probability"
+
+    def of(
+        self, logits: Float[Tensor, "batch position class"], positions: Int[Tensor, " batch"] | None = None
+    ) -> Float[Tensor, " batch"]:
+        """The number that is explained, from a model's logits."""
+        rows = torch.arange(len(logits), device=logits.device)
+        at = logits[rows, (self.positions if positions is None else positions).to(logits.device)]  # [batch class]
+        chosen = self.classes.to(logits.device)
+        if self.measure == "probability":
+            return at.softmax(-1)[rows, chosen]
+        if self.measure == "logit":
+            return at[rows, chosen]
+        others = at.scatter(1, chosen[:, None], float("-inf")).amax(-1)
+        return at[rows, chosen] - others
+
+
+def predicted(subject: Subject, batch: Batch, measure: Measure = "probability") -> Target:
+    """The class that the model predicts, at each text's last position that is answered (of a target: its last word, not
+    the special tokens after it).
+
+    Of a series it is the value of the last window, which is its own logit.
+    """
+    order, answers = torch.arange(batch.answers.shape[1]), batch.answers
+    if subject.task.needs == "target":
+        tokenizer = subject.tokenizer
+        ends = torch.tensor(sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}))
+        words = answers & ~torch.isin(batch.gold, ends)
+        answers = torch.where(words.any(1, keepdim=True), words, answers)
+    positions = (answers * (order + 1)).argmax(1)  # the last True of each row
+    if subject.task.valued:
+        return Target(torch.zeros(len(batch), dtype=torch.long), positions, "logit")
+    probs = subject.predict(batch).cpu()
+    return Target(probs[torch.arange(len(batch)), positions].argmax(-1), positions, measure)

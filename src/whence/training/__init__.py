@@ -1,0 +1,1 @@
+"""Training reference models, fine-tuning saved ones: options, initialisation, fitting, records, checkpoints."""

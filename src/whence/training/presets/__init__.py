@@ -1,0 +1,1 @@
+"""Three readings of a paper's model each: its text, its authors' code, and a corrected one."""

@@ -1,0 +1,345 @@
+"""An audit: planned once, resumed, told; from Python as from the command line."""
+
+import html
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import whence
+from support import saved_models
+from whence.auditing import run as auditing
+from whence.auditing import write_report as paging
+from whence.auditing.combine_verdicts import beside, verdicts
+from whence.auditing.optional_steps import after_training, further_steps
+from whence.auditing.plan import FEWEST, Costs, Plan, make_plan, measured
+from whence.auditing.run import audit, minutes
+from whence.auditing.settings import Settings
+from whence.auditing.write_report import answers, write_report
+from whence.core.errors import BadConfig, BadData, WhenceError
+from whence.data.registry import load
+from whence.experiments import ablation, erasure, permutation, rationales
+from whence.results.errors import DamagedResult
+from whence.results.result import Result
+from whence.results.store import Store
+
+
+def settings(out: Path, **options) -> Settings:
+    given = {"model": str(saved_models.bert()), "data": str(saved_models.labelled()), "budget": 0.05, **options}
+    return Settings(out=out, **given)
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory) -> tuple[Path, list[str]]:
+    """A copy of a finished audit, and what it said."""
+    out = tmp_path_factory.mktemp("audit") / "out"
+    shutil.copytree(saved_models.audited(), out)
+    return out, saved_models.SAID
+
+
+@pytest.fixture(autouse=True)
+def no_files_of_figures(audited, monkeypatch):
+    """They take longest; those of the first audit are there."""
+    monkeypatch.setattr(paging, "save", lambda *_: [])
+
+
+def tables(out: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("results/*/*/*"))}
+
+
+def test_what_is_there_afterwards(audited):
+    out, _ = audited
+    assert sorted(path.name for path in out.iterdir()) == ["audit.json", "figures", "plans", "report.html", "results"]
+    there = {path.name for path in (out / "results").iterdir()} - {"representation_erasure"}  # if there was time for it
+    assert sorted(there) == [
+        "ablation",
+        "erasure",
+        "instance_adversary",
+        "permutation",
+    ]
+    assert {path.suffix for path in (out / "figures").iterdir()} == {".svg", ".pdf", ".png"}
+    assert not list(out.rglob(".*"))
+
+
+def test_the_plan_is_told_before_it_is_run(audited):
+    _, said = audited
+    single = r"(representation_erasure of \d+ examples of test, )?"  # if there was time for it
+    names = ("ablation", "permutation", f"{single}erasure", "instance_adversary")
+    steps = ", ".join(rf"{name} of \d+ examples of test" for name in names)
+    plan = re.match(rf"The plan: {steps}; about \d+ seconds? of the 0.05", said[0])
+    assert plan
+    assert "  bert-200 on reviews-24.csv: took column 'label' as the label" in said
+    assert sum("(about" in line for line in said) == (5 if plan[1] else 4)
+
+
+def test_three_questions_are_answered_and_the_others_say_that_they_were_not_asked(audited):
+    out, _ = audited
+    ((name, given),) = answers(out).items()
+    assert name == "bert-200 on reviews-24.csv"
+    assert list(given) == [1, 3, 5]
+    assert all(verdict.answer in ("yes", "no", "undecided") for verdict in given.values())
+    page = (out / "report.html").read_text()
+    assert len(page) < 5_000_000
+    assert "Does attention matter?" in page
+    assert "Not asked: questions 2, 4 and 6." in page
+
+
+def test_an_audit_that_is_finished_is_not_run_again(audited, monkeypatch):
+    out, _ = audited
+    before = tables(out)
+    for module in (ablation, permutation, erasure):
+        monkeypatch.setattr(module, "run", lambda *_: pytest.fail("run again"))
+    monkeypatch.setattr(auditing, "measured", lambda *_: pytest.fail("planned again"))
+    audit(settings(out), quiet=True, say=lambda _: None)
+    assert tables(out) == before
+
+
+def test_an_audit_that_was_cut_off_goes_on_with_its_plan(audited, tmp_path, monkeypatch):
+    done, _ = audited
+    out, run = tmp_path / "out", permutation.run
+    (out / "plans").mkdir(parents=True)
+    for plan in (done / "plans").iterdir():
+        (out / "plans" / plan.name).write_bytes(plan.read_bytes())
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(permutation, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        audit(settings(out), quiet=True, say=lambda _: None)
+    assert [path.split("/")[1] for path in tables(out)] == ["ablation", "ablation"]
+    assert not (out / "report.html").exists()
+    with pytest.raises(BadData, match="holds no finished audit"):
+        write_report(out)
+    monkeypatch.setattr(permutation, "run", run)
+    monkeypatch.setattr(ablation, "run", lambda *_: pytest.fail("run again"))
+    audit(settings(out), quiet=True, say=lambda _: None)
+    expected = {name: content for name, content in tables(done).items() if name.endswith("parquet")}
+    assert {name: content for name, content in tables(out).items() if name.endswith("parquet")} == expected
+
+
+def test_another_budget_is_another_plan(audited, monkeypatch):
+    out, _ = audited
+    asked = []
+    monkeypatch.setattr(auditing, "perform", lambda *_, **__: asked.append(1) or pytest.skip("planned"))
+    with pytest.raises(pytest.skip.Exception):
+        audit(settings(out, budget=0.06), quiet=True, say=lambda _: None)
+    assert len(list((out / "plans").iterdir())) == 2
+
+
+def test_a_damaged_plan_is_told(tmp_path, audited):
+    out, _ = audited
+    (tmp_path / "plans").mkdir()
+    for plan in (out / "plans").iterdir():
+        (tmp_path / "plans" / plan.name).write_text('{"steps": [{"experiment"')
+    with pytest.raises(BadData, match=r"the plan .* is damaged .* delete that file and run again"):
+        audit(settings(tmp_path), quiet=True, say=lambda _: None)
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"parts": [{"name": "x"}]}', "not json"])
+def test_a_damaged_record_is_told(tmp_path, content):
+    (tmp_path / "audit.json").write_text(content)
+    with pytest.raises(BadData, match=r"audit.json is damaged .* run the audit again"):
+        write_report(tmp_path)
+
+
+def test_a_damaged_table_is_told(audited, tmp_path):
+    out, _ = audited
+    shutil.copytree(out, tmp_path / "copy")
+    next((tmp_path / "copy").glob("results/*/*/table.parquet")).write_bytes(b"PAR1")
+    with pytest.raises(DamagedResult, match="Delete that folder and run again"):
+        write_report(tmp_path / "copy")
+
+
+def test_the_report_is_written_again_byte_for_byte(audited):
+    out, _ = audited
+    before = (out / "report.html").read_bytes()
+    write_report(out)
+    assert (out / "report.html").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"data": None}, "came without data; expected a table or a corpus after it"),
+        ({"model": None}, "came without a model; expected a folder or hub name before it"),
+        ({"split": "dev"}, "has no split 'dev'; it has: test"),
+        ({"device": "abacus"}, "the device 'abacus' cannot be used here"),
+    ],
+)
+def test_settings_that_make_no_sense(options, words, tmp_path):
+    with pytest.raises(WhenceError, match=re.escape(words)):
+        audit(settings(tmp_path / "out", **options), quiet=True, say=lambda _: None)
+    assert not (tmp_path / "out").exists()
+
+
+def test_examples_without_labels_are_audited_by_shuffling_and_removing(tmp_path):
+    said = list[str]()
+    audit(settings(tmp_path, data=str(saved_models.bare())), quiet=True, say=said.append)
+    assert any("no ablation: it counts right answers" in line for line in said)
+    (given,) = answers(tmp_path).values()
+    assert list(given) == [1, 3, 5]
+    assert "no ablation" in (tmp_path / "report.html").read_text()
+
+
+def test_the_ablation_decides_and_the_permutation_stands_beside_it():
+    rows = [{"example": n, "label": "ab"[n % 2], "place": "all"} for n in range(40)]
+    lost = ablation.COLUMNS.table(
+        [
+            row
+            | {
+                "variant": "uniform",
+                "when": "infer",
+                "seed": -1,
+                "base": 1.0,
+                "altered": 0.0,
+                "base_counts": None,
+                "altered_counts": None,
+            }
+            for row in rows
+        ]
+    )
+    still = permutation.COLUMNS.table([row | {"max_weight": 0.5, "median_tvd": 0.0} for row in rows])
+    both = verdicts([Result("permutation", still, {}), Result("ablation", lost, {})])
+    assert both[1].answer == "yes"
+    assert "Attention matters" in both[1].sentence
+    assert "hardly moves" in both[1].sentence
+    assert verdicts([Result("permutation", still, {})])[1].answer == "no"
+    assert verdicts([]) == {}
+    few = verdicts([Result("permutation", still[:2], {}), Result("ablation", lost[:2], {})])[1]
+    assert (few.answer, few.sentence.count("too few")) == ("undecided", 1)
+
+
+def test_heads_are_taken_away_where_there_are_several_and_time_for_it():
+    def plan(costs: Costs, labelled: bool = True) -> Plan:
+        return make_plan(costs, 300, 600.0, grain="all", labelled=labelled)
+
+    step = plan(Costs(0.001, None, 1, False, 72)).steps[2]
+    assert (step.experiment, step.options) == ("representation_erasure", {"limit": None, "what": "heads"})
+    assert step.seconds == pytest.approx(300 * 72 * 0.001 * 0.6)
+    one_head, unlabelled = plan(Costs(0.001, None, 1, False)), plan(Costs(0.001, None, 1, False, 72), labelled=False)
+    assert "representation_erasure" not in [step.experiment for step in (*one_head.steps, *unlabelled.steps)]
+    slow = plan(Costs(0.1, None, 1, False, 144))
+    assert [step.experiment for step in slow.steps] == ["ablation", "permutation"]
+    assert any("144 heads are not taken away one after another" in said for said in slow.left_out)
+    assert not any("heads" in said for said in one_head.left_out)
+
+
+def test_the_heads_of_a_model_are_counted():
+    subject, examples = whence.load(saved_models.bert()), load("reviews")["test"]
+    config = subject.model.config
+    expected = config.num_hidden_layers * config.num_attention_heads
+    assert measured(subject, examples, "all", None).heads == expected
+
+
+def test_marks_and_trees_let_question_six_be_asked():
+    subject, examples = whence.load(saved_models.bert()), load("reviews")["test"]
+    steps = further_steps(subject, examples, Costs(0.01, None, 1, False), 60.0)
+    assert [step.experiment for step in steps] == ["erasure", "instance_adversary", "rationales"]
+    assert sum(step.seconds for step in steps) <= 0.4 * 60 + FEWEST * 0.01 * (3 * 40 + 3 * 80)
+    linked, writer = load("numerals")["test"], whence.load(saved_models.translator())
+    asked = [step.experiment for step in further_steps(writer, linked, Costs(0.01, None, 1, False), 60.0)]
+    assert asked == ["erasure", "alignment"]
+    treed = [example for example in load("clauses")["test"] if example.heads]
+    assert [step.experiment for step in further_steps(subject, treed, Costs(0.01, None, 1, False), 60.0)][
+        -1
+    ] == "syntax"
+    bare = [replace(example, rationale=None) for example in examples]
+    assert [step.experiment for step in further_steps(subject, bare, Costs(0.01, None, 1, False), 60.0)] == [
+        "erasure", "instance_adversary"]  # fmt: skip
+
+
+def test_models_that_are_trained_are_set_beside_each_other():
+    examples = load("reviews")["test"]
+    fast = Costs(1e-4, 2.0, 1, False)
+    trained = make_plan(fast, len(examples), 60.0, grain="all", labelled=True)
+    steps = after_training(trained, fast, examples, 60.0).steps
+    assert [step.experiment for step in steps[-2:]] == ["seeds", "adversary"]
+    assert steps[-2].options["others"] == trained.steps[0].options["retrain"] - 1
+    assert after_training(trained, Costs(1e-4, 20.0, 1, False), examples, 60.0).steps[-1].experiment == "seeds"
+    bare = make_plan(Costs(1e-4, None, 1, False), len(examples), 60.0, grain="all", labelled=True)
+    assert after_training(bare, Costs(1e-4, None, 1, False), examples, 60.0) == bare
+
+
+def marked(found: float, random: float, method: str = "raw_attention") -> Result:
+    """A table of average precisions."""
+    rows = [{"example": n, "seed": -1, "method": name, "precision": value + 0.01 * (n % 3),
+             "at_marked": value, "marked": 0.2}
+            for name, value in ((method, found), ("random", random)) for n in range(40)]  # fmt: skip
+    return Result("rationales", rationales.COLUMNS.table(rows), {})
+
+
+def test_two_answers_to_one_question_stand_beside_each_other():
+    yes, no = (verdicts([marked(found, 0.2)])[6] for found in (0.9, 0.2))
+    assert (yes.answer, no.answer) == ("yes", "no")
+    assert beside(yes, yes).answer == "yes"
+    both = beside(yes, no)
+    assert both.answer == "undecided"
+    assert both.sentence == f"{yes.sentence} {no.sentence}"
+    assert both.effects == (*yes.effects, *no.effects)
+
+
+def test_from_python(tmp_path):
+    found = whence.audit(saved_models.bert(), saved_models.bare(), out=tmp_path, budget=0.05)
+    assert found.report == tmp_path / "report.html"
+    assert callable(whence.audit), "also after its room was imported"
+    assert "Does attention matter?" in repr(found)
+    assert found._repr_html_().startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
+    assert html.unescape(found._repr_html_()).count(found.report.read_text()) == 1
+    with pytest.raises(BadConfig, match="budget: input should be greater than 0, came -1"):
+        whence.audit(budget=-1)
+    with pytest.raises(BadConfig, match="bugdet: extra inputs are not permitted"):
+        whence.audit(bugdet=1)
+    with pytest.raises(BadConfig, match="give it the model's folder or name"):
+        whence.audit(whence.load(saved_models.bert()), saved_models.bare())
+
+
+def test_run_and_explain_from_python(tmp_path):
+    model, data = str(saved_models.bert()), str(saved_models.labelled())
+    result = whence.run("permutation", model, data, out=tmp_path, permutations=2, limit=4)
+    assert "<table>" in result._repr_html_()
+    assert len(list((tmp_path / "results" / "permutation").iterdir())) == 1
+    with pytest.raises(BadConfig, match="permutations: input should be greater than 0, came 0"):
+        whence.run("permutation", model, data, permutations=0)
+    explanation = whence.explain(model, "i found the plot dull", methods=["raw_attention", "random"])
+    assert set(explanation.scores) == {"raw_attention", "random"}
+    assert "<bdi" in explanation._repr_html_()
+    subject = whence.load(model)
+    again = whence.run("permutation", subject, data, out=tmp_path, permutations=2, limit=4)
+    assert again.table.equals(result.table)
+    layer = whence.explain(subject, "i found the plot dull", methods=["raw_attention"], raw_attention={"layer": 0})
+    assert "layer: 0" in layer.attributions[0].how
+    with pytest.raises(BadData, match="the text is empty"):
+        whence.explain(subject, "  ")
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 second"), (20.0, "20 s"), (90.0, "2 m"), (600.0, "10 m")])
+def test_times_in_words(seconds, words):
+    assert minutes(seconds).startswith(words)
+
+
+def test_figures_are_named_after_the_part():
+    assert paging.slug("my model on a/b c.csv") == "my-model-on-a-b-c-csv"
+    assert all(json.dumps(module.CAPTION) for module in (ablation, permutation))
+    assert ablation.CAPTION != permutation.CAPTION
+
+
+def test_hidden_labels_and_other_corpora_are_said(tmp_path):
+    rows = [{"text": e.text, "label": e.label if n % 2 else "", "split": ("test", "validation")[n % 2]}
+            for n, e in enumerate(saved_models.corpus()["test"][:8])]  # fmt: skip
+    hidden = saved_models.table(tmp_path / "hidden.csv", rows)
+    part = auditing.prepared(settings(tmp_path / "out"), Store(tmp_path / "out"), str(saved_models.bert()), str(hidden))
+    assert part.plan.left_out[-1] == "the split dev has them: --split dev"
+    rows = [{"text": e.text, "label": e.label, "split": split} for split in ("train", "dev", "test")
+            for e in saved_models.corpus()["test"][:8]]  # fmt: skip
+    other = saved_models.table(tmp_path / "other.csv", rows)
+    part = auditing.prepared(
+        settings(tmp_path / "out"), Store(tmp_path / "out"), str(saved_models.additive()), str(other)
+    )
+    assert part.plan.left_out[-1] == (
+        "models are not trained again: the model was trained on other examples than those of other.csv"
+    )
+    assert not any(step.options.get("retrain") for step in part.plan.steps)

@@ -1,0 +1,322 @@
+"""Bad input through the command line: one sentence, exit code 2, nothing lost and nothing half-written."""
+
+import errno
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import transformers
+
+from support import saved_models
+from support.command import Said, whence
+from whence.commands._shared import unboxed
+from whence.results import store
+from whence.results.atomic_write import saving
+from whence.results.store import Store
+
+TEXTS = ["the plot is dull", "i found the cast superb", "for me the music was weak", "the ending is great"]
+LABELS = ["negative", "positive"]
+
+
+@pytest.fixture
+def out(tmp_path) -> Path:
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def no_files_of_figures(finished, monkeypatch):
+    """They take longest."""
+    monkeypatch.setattr("whence.auditing.write_report.save", lambda *_: [])
+
+
+def refused(said: Said, *words: str) -> str:
+    """That it was one sentence and no traceback; the sentence."""
+    assert said.code == 2, said
+    assert said.out == ""
+    sentence = said.err.strip()
+    assert sentence.startswith("whence: ")
+    assert "Traceback" not in sentence
+    for word in words:
+        assert word in sentence, sentence
+    return sentence
+
+
+def audit(capsys, data: Path, out: Path, *options: object, model: object = None) -> Said:
+    model = model or saved_models.bert()
+    return whence(capsys, "audit", model, data, "--out", out, "--budget", 0.05, "--quiet", *options)
+
+
+def lines(path: Path, *rows: str) -> Path:
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def written(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+TABLES: dict[str, tuple[str | bytes | None, tuple[str, ...], tuple[str, ...]]] = {
+    "missing": (None, (), ("there is no corpus", "no file of that name", "There are: reviews")),
+    "empty": ("", (), ("is empty; a table with a header and rows was expected",)),
+    "blank": (" \n\n", (), ("is empty",)),
+    "header": ("text,label\n", (), ("has a header ('text', 'label') but no rows",)),
+    "column": ("text,label\na b c,positive\n", ("--columns.label", "nope"), ("has no column 'nope' for the label",
+               "it has: 'text', 'label'")),
+    "one-class": ("text,label\n" + "the plot is dull,negative\n" * 9, (), ("has one class only (negative)",
+                  "expected at least two", "--columns.label")),
+    "unknown-label": ("text,label\n" + "the plot is dull,negative\nso so,mixed\n" * 9, (), ("the label 'mixed' is"
+                      " unknown to the model, which knows: negative, positive", "Rename the labels")),
+    "latin": ("text,label\ncaf\xe9 au lait,positive\n".encode("latin-1"), (), ("is not UTF-8: byte 14 (0xe9, in line"
+              " 2)", "save the file again as UTF-8")),
+    "no-text": ("text,label\n  ,negative\nthe plot,positive\n", (), ("column 'text' (the text) is empty in 1 of 2 rows",
+                "fill or remove it")),
+    "ragged": ("text,label\na,b,c\n", (), ("line 2: 2 cells were expected", "there are 3")),
+    "split": ("text,label\nthe plot,negative\nthe cast,positive\n", ("--split", "dev"), ("has no split 'dev'",)),
+    "format": ("text,label\n", (), ("is of no known format",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_tables(case, capsys, tmp_path, out):
+    content, options, words = TABLES[case]
+    data = tmp_path / f"{case}.{'xlsx' if case == 'format' else 'csv'}"
+    if content is not None:
+        written(data, content)
+    refused(audit(capsys, data, out, *options), *words)
+    assert not out.exists()
+
+
+def test_nan_in_a_parquet_is_an_empty_text(capsys, tmp_path, out):
+    import pandas as pd
+
+    data = tmp_path / "holes.parquet"
+    pd.DataFrame({"text": ["the plot is dull", None], "label": LABELS}).to_parquet(data)
+    refused(audit(capsys, data, out), "is empty in 1 of 2 rows (row 2, header not counted)")
+    assert not out.exists()
+
+
+def model_without_tokenizer(tmp_path: Path) -> Path:
+    folder = tmp_path / "mute"
+    shutil.copytree(saved_models.bert(), folder, ignore=shutil.ignore_patterns("*token*", "vocab*"))
+    return folder
+
+
+def model_without_attention(tmp_path: Path) -> Path:
+    folder = tmp_path / "blind"
+    words = saved_models.reviews_tokenizer()
+    config = transformers.FNetConfig(
+        vocab_size=len(words), hidden_size=8, num_hidden_layers=1, intermediate_size=8, num_labels=2
+    )
+    transformers.FNetForSequenceClassification(config).save_pretrained(folder)
+    words.save_pretrained(folder)
+    return folder
+
+
+def picture_model(tmp_path: Path) -> Path:
+    folder = tmp_path / "eye"
+    config = transformers.ViTConfig(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8, image_size=8, patch_size=4
+    )
+    transformers.ViTForImageClassification(config).save_pretrained(folder)
+    return folder
+
+
+MODELS = {
+    "no-such-folder": (lambda tmp_path: tmp_path / "nope", ("there is no folder", "nope")),
+    "no-network": (lambda _: "somebody/some-model", ("there is no folder somebody/some-model", "hub")),
+    "a-file": (lambda _: saved_models.labelled(), ("is a file; expected a folder written by save_pretrained",)),
+    "empty-folder": (lambda tmp_path: tmp_path, ("could not be loaded",)),
+    "no-tokenizer": (model_without_tokenizer, ("tokenizer of", "save it beside the model")),
+    "no-attention": (model_without_attention, ("attention",)),
+    "pictures": (picture_model, ("tokenizer",)),
+}
+
+
+@pytest.mark.parametrize("case", MODELS)
+def test_models(case, capsys, tmp_path, out):
+    make, words = MODELS[case]
+    refused(audit(capsys, saved_models.labelled(), out, model=make(tmp_path)), *words)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("audit", "--budget", "-1"), ("budget: input should be greater than 0, came -1",)),
+        (("audit", "--budget", "soon"), ("--budget", "soon", "see whence audit --help")),
+        (("audit", "--batch-size", "0"), ("batch_size: input should be greater than 0, came 0",)),
+        (("audit", "--grain", "layers"), ("invalid choice 'layers'", "'all', 'layer', 'head'")),
+        (("audit", "--nope"), ("--nope", "whence audit")),
+        (("audit", "one", "two", "three"), ("at most 2 words are expected before the options, came: one two three",)),
+        (("audit", "one"), ("the model one came without data; expected a table or a corpus after it",)),
+        (("audit", "--data", "sst"), ("data sst came without a model", "stories and reviews")),
+        (("run", "permutation", "--model", "m", "--data", "d", "--permutations", "0"), ("permutations: input should",)),
+        (("run", "ablation", "--model", "m", "--data", "d", "--variants"), ("variants",)),
+        (("run", "permutation", "--model", "m"), ("--data",)),
+        (
+            ("run", "permutaton"),
+            ("no experiment 'permutaton' (did you mean permutation?)", "ablation, adversary, alignment, correlation"),
+        ),
+        (("train", "additve"), ("additve", "additive")),
+        (("train", "additive", "--data", "nope"), ("there is no corpus 'nope'",)),
+        (("data", "show"), ("needs the name of a corpus; see `whence data list`",)),
+        (("data", "show", "review"), ("there is no corpus 'review'", "Did you mean reviews")),
+        (("data", "get", "reviews"), ("reviews is embedded", "nothing to fetch")),
+        (("data", "fetch"), ("invalid choice 'fetch'", "'list', 'get', 'show'")),
+        (("report", "/nowhere"), ("/nowhere holds no finished audit", "expected the folder that `whence audit --out`")),
+        (("explain",), ("whence explain",)),
+    ],
+)
+def test_options(arguments, words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refused(whence(capsys, *arguments), *words)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    ["╭─ Value error ───╮\n│ not a number:   │\n│ 'abc'           │\n╰─────────────────╯\n",
+     "Value error\n-------------------\nnot a number:\n'abc'\n-------------------\n"],
+    ids=["a box", "rules, where the screen knows no boxes"],
+)  # fmt: skip
+def test_what_was_drawn_for_a_screen_is_one_line(drawn):
+    assert unboxed(drawn) == "not a number: 'abc'"
+
+
+def test_no_command_and_an_unknown_one(capsys):
+    nothing, unknown = whence(capsys), whence(capsys, "adit")
+    assert nothing.code == unknown.code == 2
+    assert unknown.err.startswith("whence: no command 'adit'")
+    assert "whence audit" in unknown.err
+    assert unknown.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("", "--method", "random"), "the text is empty; expected words to explain"),
+        (("dull", "--method", "gradient"), "no explainer 'gradient'"),
+        (("dull", "--form", "pdf"), "name a file with --out"),
+        (
+            ("dull", "--target", "trist"),
+            "a target is for models that make a text of a text; this one is for sequence-c",
+        ),
+        (("dull", "--pair", " "), "the second text is empty; expected words, or no second text"),
+        (("dull", "--out", "/proc/nowhere/x.html", "--form", "html"), "could not write in /proc/nowhere/x.html"),
+        (("dull", "--device", "abacus"), "the device 'abacus' cannot be used here"),
+    ],
+)
+def test_explaining(arguments, words, capsys):
+    refused(whence(capsys, "explain", saved_models.bert(), *arguments), words)
+
+
+@pytest.mark.parametrize("below", [False, True])
+def test_a_folder_that_cannot_be_written(below, capsys, tmp_path):
+    out = written(tmp_path / "file", "mine") / "out" if below else Path("/proc/whence")
+    sentence = refused(audit(capsys, saved_models.labelled(), out), f"could not write in {out}", "--out")
+    assert "run again" in sentence
+    if below:
+        assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.usefixtures("no_files_of_figures")
+def test_a_full_disk_loses_nothing_that_was_finished(capsys, out, monkeypatch):
+    """The disk fills up while the second result is written: the first stays, the second leaves no trace."""
+    synced, sync = [], os.fsync
+
+    def full(handle):
+        synced.append(handle)
+        if len(synced) > 4:  # two files and two folders of the first result
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(handle)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store.os, "fsync", full)
+        said = audit(capsys, saved_models.labelled(), out)
+    refused(said, "could not save a result of permutation", "No space left on device", "Make room")
+    kept = {path: path.read_bytes() for path in out.glob("results/*/*/*")}
+    assert {path.parent.parent.name for path in kept} == {"ablation"}
+    assert not list(out.rglob(".*"))
+    assert not (out / "report.html").exists()
+    assert audit(capsys, saved_models.labelled(), out).code == 0
+    assert {path: path.read_bytes() for path in kept} == kept
+    assert len(Store(out).all()) == 5  # experiments
+
+
+@pytest.fixture(scope="module")
+def finished() -> Path:
+    return saved_models.audited()
+
+
+def test_a_full_disk_while_the_report_is_written_keeps_the_old_one(capsys, out, finished, monkeypatch):
+    shutil.copytree(finished, out)
+    before = (out / "report.html").read_bytes()
+
+    def full(self, *_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        refused(whence(capsys, "report", out), "No space left on device")
+    assert (out / "report.html").read_bytes() == before
+    assert not list(out.rglob(".*"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 183296 vs 183184"),
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+    ],
+)
+def test_a_full_disk_while_a_model_is_trained(error, capsys, out, monkeypatch):
+    def full(*_, **__):
+        raise error
+
+    monkeypatch.setattr("whence.training.train.fit", full)
+    refused(whence(capsys, "train", "additive", "--out", out, "--quiet"), f"could not write in {out}", "Make room")
+
+
+def test_a_mistake_of_ours_is_not_taken_for_a_full_disk(out, monkeypatch):
+    with pytest.raises(RuntimeError, match="size mismatch"), saving(out):
+        raise RuntimeError("size mismatch")
+
+
+def test_bad_input_leaves_earlier_results_alone(capsys, tmp_path, out, finished):
+    shutil.copytree(finished, out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    refused(audit(capsys, lines(tmp_path / "one.csv", "text,label", *[f"{t},negative" for t in TEXTS]), out))
+    refused(audit(capsys, saved_models.labelled(), out, "--columns.label", "nope"))
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.usefixtures("no_files_of_figures")
+def test_a_text_of_a_hundred_thousand_tokens_is_cut_and_that_is_said(capsys, tmp_path, out):
+    rows = [{"text": text, "label": LABELS[n % 2]} for n, text in enumerate([*TEXTS, "the plot is dull " * 25_000])]
+    data = saved_models.table(tmp_path / "long.csv", rows)
+    said = whence(capsys, "audit", saved_models.bert(), data, "--out", out, "--budget", 0.05)
+    note = "1 of 5 texts were longer than the model's 64 tokens and were cut there"
+    assert said.code == 0
+    assert note in said.err
+    assert all(note in result.manifest["notes"] for result in Store(out).all())
+    assert note in re.sub("&#39;", "'", (out / "report.html").read_text())
+    assert len((out / "report.html").read_bytes()) < 5_000_000
+
+
+@pytest.mark.usefixtures("no_files_of_figures")
+def test_a_script_in_the_users_text_stays_text(capsys, tmp_path, out):
+    script = "<script>alert(1)</script>"
+    model = saved_models.relabelled(tmp_path / "model", (script, "positive"))
+    rows = [{"text": f"{script} {text}", "label": (script, "positive")[n % 2]} for n, text in enumerate(TEXTS * 3)]
+    data = saved_models.table(tmp_path / f"{script.replace('/', '∕')}.csv", rows)
+    assert audit(capsys, data, out, model=model).code == 0
+    html = (out / "report.html").read_text()
+    assert "<script" not in html.lower()
+    assert "&lt;script&gt;alert(1)" in html
+    for form in ("html", "svg"):
+        said = whence(capsys, "explain", model, f"{script} the plot is dull", "--form", form, "--method", "random")
+        assert said.code == 0
+        assert "<script" not in said.out.lower()

@@ -1,0 +1,98 @@
+"""What every command says of itself, at once and without torch."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from support.command import whence
+from support.torchless import WITHOUT_TORCH
+from whence.cli import COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command, capsys):
+    said = whence(capsys, command, "--help")
+    assert (said.code, said.err) == (0, "")
+    assert f"whence {command}" in said.out
+
+
+def test_the_first_help_lists_all_commands(capsys):
+    said = whence(capsys, "--help")
+    assert said.code == 0
+    for command, about in COMMANDS.items():
+        assert f"whence {command}" in said.out
+        assert about in said.out
+    assert whence(capsys, "--version").out.strip()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (("audit",), ("--budget", "minutes to spend", "--columns.label", "--out", "--json", "one JSON object")),
+        (("run", "permutation"), ("--permutations", "shuffles of each example", "--model", "--grain", "--limit")),
+        (("run", "ablation"), ("--variants", "--draws", "--retrain", "--specials", "--columns.text")),
+        (("train",), ("--encoder", "what reads the words", "--data", "--epochs", "--out")),
+        (("explain",), ("--method", "gradient_x_input", "--form", "--measure", "--out")),
+    ],
+)  # fmt: skip
+def test_options_with_their_descriptions(arguments, options, capsys):
+    said = whence(capsys, *arguments, "--help")
+    for option in options:
+        assert option in " ".join(said.out.replace("│", "").split()), option
+
+
+def test_help_and_lists_need_no_torch():
+    asked = [["--help"], ["audit", "--help"], ["run", "--help"], ["run", "ablation", "--help"], ["list"],
+             ["explain", "--help"], ["data", "list"], ["data", "show", "reviews"], ["report", "--help"]]  # fmt: skip
+    each = f"""
+for arguments in {asked}:
+    try:
+        main(arguments)
+    except SystemExit as stopped:
+        assert not stopped.code, arguments
+"""
+    said = subprocess.run([sys.executable, "-c", WITHOUT_TORCH + each], capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    assert said.stderr == ""
+
+
+def test_lists(capsys):
+    said = whence(capsys, "list")
+    for name in ("ablation", "permutation", "raw_attention", "leave_one_out", "reviews", "sst"):
+        assert name in said.out
+    there = json.loads(whence(capsys, "list", "--json").out)
+    assert set(there) == {"experiments", "explainers", "corpora", "studies"}
+    assert there["experiments"]["permutation"] == "Does shuffling attention move the prediction?"
+
+
+def test_data(capsys, tmp_path):
+    assert "reviews         embedded" in whence(capsys, "data", "list").out
+    assert {row["name"] for row in json.loads(whence(capsys, "data", "list", "--json").out)} >= {"reviews", "sst"}
+    shown = whence(capsys, "data", "show", "reviews").out
+    assert "test   400 examples (200 negative, 200 positive)" in shown
+    assert "decides" in shown
+    as_json = json.loads(whence(capsys, "data", "show", "reviews", "--json").out)
+    assert as_json["counts"]["dev"] == {"negative": 200, "positive": 200}
+    missing = whence(capsys, "data", "show", "sst", "--data-dir", tmp_path)
+    assert missing.code == 2
+    assert "whence data get sst" in missing.err
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    command = f'"{sys.executable}" -m whence data show stories --json | head -n 1'
+    piped = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert piped.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("audit",), ("explain",), ("train",), ("data",), ("run", "ablation"), ("run", "words"), ("run", "heads")],
+)
+def test_help_says_what_is_taken_where_nothing_is_named(arguments, capsys):
+    shown = " ".join(whence(capsys, *arguments, "--help").out.replace("│", "").split())
+    assert "None" not in shown
+    assert "(default: )" not in shown
+    assert not re.search(r"\(default[^)]*\) \(default", shown)

@@ -1,0 +1,77 @@
+"""Probes from the command line, on a treebank of a made grammar; drawn and judged again without torch."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import transformers
+
+from support import saved_models
+from support.command import whence
+from support.torchless import WITHOUT_TORCH
+from whence.analysis.probes import first_probe, measured
+
+JUDGED = """
+import pandas as pd
+from whence.experiments import probes
+table = pd.read_parquet(sys.argv[1])
+assert probes.figure(table).axes
+print(probes.verdict(table).sentence)
+"""
+
+
+def treebank(n=240, seed=0):
+    """Sentences of a small grammar, in CoNLL-U: nouns and verbs of many forms, in two numbers and two tenses."""
+    rng = np.random.default_rng(seed)
+    letters = "bdfgklmnprst"
+    stems = [a + vowel + b for a in letters for vowel in "aeiou" for b in letters][::7]
+    made = []
+    for _ in range(n):
+        noun, verb = (stems[rng.integers(len(stems))] for _ in range(2))
+        many, past = rng.integers(2, size=2)
+        words = [("the", 2, "det", "DET", "_"),
+                 (noun + "s" * many, 3, "nsubj", "NOUN", f"Number={'Plur' if many else 'Sing'}"),
+                 (verb + ("ed" if past else "s"), 0, "root", "VERB",
+                  f"Mood=Ind|Tense={'Past' if past else 'Pres'}|VerbForm=Fin"),
+                 *[("so", 3, "advmod", "ADV", "_")] * int(rng.integers(8)), (".", 3, "punct", "PUNCT", "_"),
+                 (str(rng.integers(10**6)), 3, "dep", "NUM", "_")]  # fmt: skip
+        made.append("".join(f"{i}\t{form}\t_\t{upos}\t_\t{feats}\t{head}\t{relation}\t_\t_\n"
+                            for i, (form, head, relation, upos, feats) in enumerate(words, start=1)))  # fmt: skip
+    return "\n".join(made)
+
+
+def test_a_bare_encoder_on_a_treebank_in_one_command(capsys, tmp_path):
+    bare = transformers.BertModel.from_pretrained(saved_models.tagger(), add_pooling_layer=False)
+    folder = saved_models.saved("bare-probed", bare, saved_models.reviews_tokenizer())
+    (tmp_path / "mine.conllu").write_text(treebank())
+    said = whence(capsys, "run", "probes", "--model", folder, "--data", tmp_path / "mine.conllu", "--out", tmp_path,
+                  "--tasks", "past_present", "sentence_length", "obj_number", "--train", 120, "--test", 60,
+                  "--probe", "logistic", "--json")  # fmt: skip
+    assert (said.code, said.err) == (0, "")
+    found = json.loads(said.out)
+    assert [row["task"] for row in found["summary"]] == ["past_present", "sentence_length"]
+    assert {"layer 0", "layer 1", "layer 2"} <= set(found["summary"][0])
+    assert "obj_number: 0 classes in training" in found["verdict"]["done"]
+    assert len(found["figures"]) == 6
+    table = pd.read_parquet(f"{found['folder']}/table.parquet")
+    assert first_probe(table) == "logistic"
+    assert len(measured(table)) == 2 * (3 * 4 + 3 + 1)
+    judge = [sys.executable, "-c", WITHOUT_TORCH + JUDGED, f"{found['folder']}/table.parquet"]
+    judged = subprocess.run(judge, capture_output=True, text=True, check=False)
+    assert judged.returncode == 0, judged.stderr
+    assert judged.stdout.strip() == found["verdict"]["sentence"]
+
+
+def test_trees_without_morphology_are_asked_what_trees_tell(capsys, tmp_path):
+    bare = [line.split("\t") for line in treebank().splitlines()]
+    kept = ["\t".join([*line[:3], *"___", *line[6:]]) if len(line) > 1 else "" for line in bare]
+    (tmp_path / "bare.conllu").write_text("\n".join(kept) + "\n")
+    said = whence(capsys, "run", "probes", "--model", saved_models.bert(), "--data", tmp_path / "bare.conllu", "--out",
+                  tmp_path, "--tasks", "sentence_length", "bigram_shift", "past_present", "--train", 120, "--test", 60,
+                  "--probe", "logistic", "--no-untrained", "--json")  # fmt: skip
+    assert (said.code, said.err) == (0, "")
+    found = json.loads(said.out)
+    assert [row["task"] for row in found["summary"]] == ["sentence_length", "bigram_shift"]
+    assert "past_present: 0 classes in training" in found["verdict"]["done"]

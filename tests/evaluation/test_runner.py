@@ -1,0 +1,202 @@
+"""Running an experiment: stored once, the same bytes for the same seed, every task, and refusals."""
+
+import shutil
+
+import pytest
+
+from support import saved_models
+from whence.core.errors import BadConfig, BadData
+from whence.data.examples import Corpus, Example
+from whence.data.tables.reader import Columns
+from whence.evaluation.config import Run
+from whence.evaluation.runner import choose, perform, split_of
+from whence.experiments import ablation, permutation
+from whence.results.errors import CannotSave
+from whence.results.experiment import about, experiment, names
+from whence.results.store import Store, table_bytes
+
+SHORT = {"ablation": {"draws": 2, "limit": 6}, "permutation": {"permutations": 3, "limit": 6}}
+
+
+def config(name: str, model=saved_models.bert, data=saved_models.labelled, **options) -> Run:
+    return experiment(name).config(model=str(model()), data=str(data()), **{**SHORT[name], **options})
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(name, tmp_path):
+    one, two = Store(tmp_path / "one"), Store(tmp_path / "two")
+    config_, others = config(name, draws=3) if name == "ablation" else config(name), []
+    first = perform(name, config_, one, quiet=True)
+    perform(name, config_, two, quiet=True)
+    tables = [path.read_bytes() for path in sorted(tmp_path.glob("*/results/*/*/table.parquet"))]
+    assert len(tables) == 2
+    assert tables[0] == tables[1] == table_bytes(first.table)
+    others = [perform(name, config(name, seed=seed, limit=15), quiet=True).table for seed in (0, 1)]
+    assert others[0]["example"].tolist() != others[1]["example"].tolist()
+
+
+def test_shuffles_follow_the_seed():
+    options = {"limit": None, "data": lambda: saved_models.labelled(8)}
+    changes = [perform("permutation", config("permutation", seed=seed, **options), quiet=True).table for seed in (0, 1)]
+    assert changes[0]["max_weight"].tolist() == pytest.approx(changes[1]["max_weight"].tolist())
+    assert changes[0]["median_tvd"].tolist() != changes[1]["median_tvd"].tolist()
+
+
+def test_what_is_in_the_store_is_not_run_again(tmp_path, monkeypatch):
+    runs, run = [], permutation.run
+    monkeypatch.setattr(permutation, "run", lambda *arguments: runs.append(1) or run(*arguments))
+    store = Store(tmp_path)
+    first = perform("permutation", config("permutation"), store, quiet=True)
+    again = perform("permutation", config("permutation"), store, quiet=True)
+    assert len(runs) == 1
+    assert again.table.equals(first.table)
+    assert again.manifest["made"] == first.manifest["made"]
+    perform("permutation", config("permutation", permutations=4), store, quiet=True)
+    assert len(runs) == 2
+
+
+def test_a_model_and_a_table_are_known_by_their_contents(tmp_path):
+    """The same rows under another name, the same model in another folder: the same result."""
+    store = Store(tmp_path / "out")
+    perform("permutation", config("permutation"), store, quiet=True)
+    shutil.copy(saved_models.labelled(), tmp_path / "elsewhere.csv")
+    shutil.copytree(saved_models.bert(), tmp_path / "elsewhere")
+    moved = config("permutation", lambda: tmp_path / "elsewhere", lambda: tmp_path / "elsewhere.csv")
+    perform("permutation", moved, store, quiet=True)
+    assert len(store.all()) == 1
+
+
+def test_a_limit_draws_the_same_examples_for_every_experiment():
+    drawn = [perform(name, config(name), quiet=True).table["example"].unique().tolist() for name in SHORT]
+    assert drawn[0] == drawn[1] == sorted(drawn[0])
+    assert len(drawn[0]) == 6
+    assert drawn[0] != list(range(6))
+
+
+def test_the_split_is_test_or_the_only_one_or_the_one_named():
+    some = tuple(Example(f"text {number}", "a") for number in range(4))
+    wide = Corpus("c", {"train": some, "test": some[:3], "none": ()})
+    narrow = Corpus("c", {"mine": some})
+    assert choose(wide, Run(model="m", data="d")) == ("test", [0, 1, 2])
+    assert choose(narrow, Run(model="m", data="d")) == ("mine", [0, 1, 2, 3])
+    assert choose(wide, Run(model="m", data="d", split="train", limit=9)) == ("train", [0, 1, 2, 3])
+    with pytest.raises(BadData, match="the split 'none' of c is empty"):
+        choose(wide, Run(model="m", data="d", split="none"))
+    with pytest.raises(BadData, match="c has no split 'dev'; it has: train, test, none"):
+        choose(wide, Run(model="m", data="d", split="dev"))
+
+
+@pytest.mark.parametrize("name", SHORT)
+@pytest.mark.parametrize(
+    ("model", "data", "columns", "task"),
+    [
+        (saved_models.tagger, saved_models.tagged, Columns(), "token-classification"),
+        (saved_models.translator, saved_models.translated, Columns(target="said"), "seq2seq"),
+        (saved_models.speaker, saved_models.bare, Columns(), "causal-lm"),
+        (saved_models.additive, saved_models.labelled, Columns(), "sequence-classification"),
+    ],
+)
+def test_every_task_goes_through(name, model, data, columns, task):
+    result = perform(name, config(name, model, data, columns=columns), quiet=True)
+    assert result.manifest["subject"]["task"] == task
+    assert len(set(result.table["example"])) == 6
+    verdict = experiment(name).verdict(result.table)
+    assert (verdict.question, verdict.answer in ("yes", "no", "undecided")) == (1, True)
+    assert experiment(name).figure(result.table).axes
+
+
+def test_without_labels_permutation_runs_and_ablation_says_what_it_needs():
+    result = perform("permutation", config("permutation", data=saved_models.bare), quiet=True)
+    assert set(result.table["label"]) == {""}
+    with pytest.raises(BadData, match=r"without label, the right answer .* and ablation needs it; name the column"):
+        perform("ablation", config("ablation", data=saved_models.bare), quiet=True)
+
+
+def test_one_class_is_refused_by_what_counts_right_answers(tmp_path):
+    rows = [{"text": f"the plot is dull {number}", "label": "negative"} for number in range(8)]
+    data = saved_models.table(tmp_path / "one.csv", rows)
+    with pytest.raises(BadData, match=r"has one class only \(negative\); expected at least two"):
+        perform("ablation", config("ablation", data=lambda: data), quiet=True)
+    perform("permutation", config("permutation", data=lambda: data), quiet=True)
+
+
+def test_a_draw_of_one_class_from_a_table_of_two_is_no_mistake_of_the_users(tmp_path):
+    rows = [{"text": f"the plot is dull {number}", "label": "negative"} for number in range(30)]
+    data = saved_models.table(tmp_path / "rare.csv", [*rows, {"text": "i found it great", "label": "positive"}])
+    result = perform("ablation", config("ablation", data=lambda: data, limit=2), quiet=True)
+    assert len(result.table) == 6
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_label_unknown_to_the_model_is_refused_wherever_it_stands(name, tmp_path):
+    rows = [{"text": f"the plot is dull {n}", "label": ("negative", "positive")[n % 2]} for n in range(30)]
+    data = saved_models.table(tmp_path / "odd.csv", [*rows, {"text": "so so", "label": "mixed"}])
+    with pytest.raises(BadData, match=r"'mixed' is unknown to the model, which knows: negative, positive"):
+        perform(name, config(name, data=lambda: data, limit=2), quiet=True)
+
+
+def test_long_texts_are_cut_and_the_manifest_says_so(tmp_path):
+    rows = [{"text": "dull " * length, "label": label} for length, label in ((100, "negative"), (3, "positive"))]
+    data = saved_models.table(tmp_path / "long.csv", rows)
+    result = perform("permutation", config("permutation", data=lambda: data), quiet=True)
+    assert "1 of 2 texts were longer than the model's 64 tokens and were cut there" in result.manifest["notes"]
+
+
+def test_what_cannot_be_trained_again_says_so(tmp_path):
+    with pytest.raises(BadConfig, match="cannot be trained again: that needs a model that `whence train` made"):
+        perform("ablation", config("ablation", retrain=2), Store(tmp_path), quiet=True)
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_before_the_run(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.setattr(permutation, "run", lambda *_: pytest.fail("run for nothing"))
+    for root in (tmp_path / "file" / "out", "/proc/whence"):
+        with pytest.raises(CannotSave, match="could not write in"):
+            perform("permutation", config("permutation"), Store(root), quiet=True)
+
+
+def test_trained_again_from_seeds(tmp_path, monkeypatch):
+    """Reference models are trained again with equal weights; the one there is serves as its own seed."""
+    from whence.training.config import Training
+    from whence.training.train import train
+
+    monkeypatch.setattr("whence.training.train.processors", lambda: 1)
+    corpus = saved_models.corpus()
+    small = Corpus("reviews", {"train": corpus["train"][:64], "dev": corpus["dev"][:8], "test": corpus["test"][:8]},
+                   corpus.labels)  # fmt: skip
+    training = Training(embedding_size=4, hidden_size=4, epochs=1)
+    train(training, tmp_path / "model", corpus=small, quiet=True)
+    options = ablation.Config(model=str(tmp_path / "model"), data="reviews", retrain=2, retrained=("uniform",),
+                              variants=("uniform",))  # fmt: skip
+    store = Store(tmp_path / "out")
+    result = perform("ablation", options, store, corpus=small, quiet=True)
+    counted = result.table.groupby(["when", "seed"]).size().to_dict()
+    assert counted == {("infer", 0): 8, ("infer", 1): 8, ("train+infer", 0): 8, ("train+infer", 1): 8}
+    trained = sorted(folder.name.split("-", 2)[2] for folder in (tmp_path / "out" / "models").iterdir())
+    assert trained == ["none-seed1", "uniform-seed0", "uniform-seed1"]
+
+
+def test_experiments_are_found_by_name():
+    assert {"ablation", "permutation"} <= set(names())
+    assert about("permutation") == "Does shuffling attention move the prediction?"
+    with pytest.raises(BadConfig, match=r"no experiment 'ablate' \(did you mean ablation\?\); there are: abl"):
+        experiment("ablate")
+
+
+def test_a_model_of_another_corpus_is_not_trained_again(tmp_path):
+    options = config("ablation", saved_models.additive, retrain=2)
+    with pytest.raises(BadConfig, match=r"cannot be trained again: reviews-24.csv has no splits train and dev; leave"):
+        perform("ablation", options, Store(tmp_path), quiet=True)
+
+
+def test_how_to_train_again_without_training_again_is_refused():
+    with pytest.raises(BadConfig, match="retrained says how to train again, and retrain from how many seeds"):
+        perform("ablation", config("ablation", retrained=("uniform",)), quiet=True)
+
+
+def test_what_was_learned_is_not_looked_at_by_chance():
+    some = (Example("a text", "a"), Example("another", "b"))
+    assert split_of(Corpus("c", {"train": some, "dev": some}), Run(model="m", data="d")) == "dev"
+    assert split_of(Corpus("c", {"dev": some, "test": some}), Run(model="m", data="d", split="validation")) == "dev"
+    with pytest.raises(BadData, match=r"c has the splits train, more, and none is called test; name one \(--split\)"):
+        split_of(Corpus("c", {"train": some, "more": some}), Run(model="m", data="d"))

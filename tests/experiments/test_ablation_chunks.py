@@ -1,0 +1,91 @@
+"""Chunkers in experiments: points of F1, from counts that a table holds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from seqeval.metrics import f1_score
+
+import whence
+from whence.analysis.scores import Marks, measured, summed
+from whence.data.synthetic import clauses
+from whence.evaluation.bench import Bench
+from whence.evaluation.locations import places
+from whence.experiments import ablation, layers, score
+from whence.subject.metrics import all_chunks
+from whence.training.config import Training
+from whence.training.init import untrained
+
+N = 24
+
+
+@pytest.fixture(scope="module")
+def bench():
+    corpus = clauses.load(sizes={"train": 60, "dev": 12, "test": N})
+    subject = untrained(Training(model="transformer", data="clauses", hidden_size=16, layers=2, heads=2), corpus)
+    with torch.no_grad():
+        for name, parameter in subject.model.named_parameters():
+            if "norm" not in name:
+                parameter.normal_(std=0.5, generator=torch.Generator().manual_seed(len(name)))
+    return Bench(subject, corpus["test"], range(N), quiet=True, name="chunks", batch_size=5)
+
+
+def config(experiment, **options):
+    return experiment.Config(model="m", data="clauses", **options)
+
+
+def test_marks_carry_what_f1_is_summed_from(bench):
+    marks = bench.marks(config(score))
+    assert marks.counts.tolist() == all_chunks(bench.subject, bench.examples).tolist()
+    right, said, true = marks.counts.T
+    assert marks.scores == pytest.approx(2 * right / (said + true))
+    assert marks.written()[0] == " ".join(f"{count:g}" for count in marks.counts[0])
+
+
+def test_marks_under_an_alteration_are_summed_over_the_draws(bench):
+    (everywhere,) = places(bench.subject, "all", bench.first_batch(), ("*",))
+    plain = config(ablation, specials=True)
+    altered = bench.marks(plain, lambda _: whence.uniform, everywhere, draws=3)
+    alone = all_chunks(bench.subject, bench.examples, override=whence.uniform)
+    assert altered.counts.tolist() == (3 * alone).tolist()
+    assert alone.tolist() != bench.marks(plain).counts.tolist()
+
+
+def test_three_kinds_of_marks_are_known_by_their_counts():
+    scores = pd.Series([0.5, 1.0])
+    ten, three, none = (
+        pd.Series(Marks(np.array([0.5, 1.0]), counts).written(), dtype=object)
+        for counts in (np.ones((2, 10)), np.array([[1.0, 2.0, 2.0], [1.0, 1.0, 1.0]]), None)
+    )
+    assert [measured(counts) for counts in (ten, three, none)] == ["BLEU", "F1", "accuracy"]
+    measure, counts = summed(scores, three)
+    assert float(measure(counts.sum(0))) == pytest.approx(100 * 2 * 2 / (3 + 3))
+    measure, counts = summed(scores, none)
+    assert float(measure(counts.sum(0))) == 75
+
+
+def test_the_score_is_f1(bench):
+    table = score.run(config(score), bench)
+    assert set(table["measure"]) == {"F1"}
+    said = []
+    for example in bench.examples:
+        batch = bench.subject.encode([example])
+        best = bench.subject.predict(batch)[0].argmax(-1)[batch.answers[0]]
+        said.append([bench.subject.labels[number] for number in best.tolist()])
+    expected = 100 * f1_score([list(example.tags) for example in bench.examples], said)
+    assert score.quantities(table)["F1"].mean == pytest.approx(expected)
+    assert f"{expected:.1f} points of F1" in score.verdict(table).sentence
+    score.figure(table)
+
+
+def test_ablation_and_layers_lose_points_of_f1(bench):
+    lost = ablation.run(config(ablation, variants=("uniform",), specials=True), bench)
+    (effect,) = ablation.effects(lost)
+    assert effect.unit == "points of F1 lost"
+    both = (all_chunks(bench.subject, bench.examples, override=rule).sum(0) for rule in (None, whence.uniform))
+    base, altered = (100 * 2 * right / (said + true) for right, said, true in both)
+    assert effect.value == pytest.approx(base - altered)
+    assert ablation.summary(lost)["base"].iloc[0] == pytest.approx(base, abs=0.05)
+    assert "Where F1 falls" in ablation.verdict(lost).means
+    figure = layers.figure(layers.run(config(layers, draws=2), bench))
+    assert any(axis.get_ylabel() == "F1" for axis in figure.axes)

@@ -1,0 +1,39 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from whence.core.errors import BadData
+from whence.figures.style import PALETTE, QUIET
+from whence.figures.word_cloud import cloud, picture
+
+TABLE = pd.DataFrame(
+    {"word": ["good", "the", "bad", "dull"], "mean": [0.9, 0.5, 0.4, -1.0], "stop": [False, True, False, False]}
+)
+
+
+def hexes(image):
+    packed = np.unique(np.ascontiguousarray(image).view(np.uint32))
+    return {f"#{r:02X}{g:02X}{b:02X}" for r, g, b, a in packed.view(np.uint8).reshape(-1, 4).tolist() if a == 255}
+
+
+def test_a_cloud_follows_its_seed_and_stop_words_are_grey():
+    scores = dict(zip(TABLE["word"][:3], TABLE["mean"][:3], strict=True))
+    image, drawn = picture(scores, {"the"}, 0)
+    assert drawn == 3
+    assert {PALETTE[0].upper(), QUIET.upper()} <= hexes(image)
+    assert QUIET.upper() not in hexes(picture(scores, set(), 0)[0])
+    np.testing.assert_array_equal(image, picture(scores, {"the"}, 0)[0])
+    assert not np.array_equal(image, picture(scores, {"the"}, 1)[0])
+
+
+def test_scores_that_are_not_above_zero_have_no_size():
+    figure = cloud(TABLE, "word", "mean", "stop")
+    assert figure.axes[0].texts[0].get_text() == "3 of 3 words; larger: higher score; grey: stop words"
+    assert cloud(TABLE.assign(mean=np.nan), "word", "mean").axes[0].texts[0].get_text().startswith("0 of 0 words")
+
+
+def test_a_word_comes_once():
+    with pytest.raises(BadData, match="'good' comes twice"):
+        cloud(pd.concat([TABLE, TABLE]), "word", "mean")
+    with pytest.raises(BadData, match="no column size"):
+        cloud(TABLE, "word", "size")

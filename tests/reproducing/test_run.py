@@ -1,0 +1,159 @@
+"""`whence reproduce`: the quick scale from beginning to end, its ledger, and going on from what is saved."""
+
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from whence.reproducing import run as performing
+from whence.reproducing.study import read
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))
+from support.command import whence
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    return tmp_path_factory.mktemp("reproduced")
+
+
+def test_a_table_is_run_printed_and_entered_in_the_ledger(out, capsys):
+    page = out / "page.md"
+    said = whence(capsys, "reproduce", "across-tasks", "--only", "Table 3", "--out", out, "--ledger", page, "--quiet")
+    assert said.code == 0
+    assert "Table 3  Bahdanau  Multi30k  BLEU" in said.out
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# Reproductions\n\n<!-- across-tasks: begin -->\n## Attention Interpretability")
+    assert "| Bahdanau | Multi30k | uniform, train+infer | -10.4 |" in text
+    assert "needs the Yelp 2017 reviews" in text
+    table = pd.read_csv(out / "page" / "across-tasks.csv")
+    study = read("across-tasks")
+    assert len(table) == 6 * sum(case.published is not None for case in study.case)
+    ours = table[table["ours"].notna()].set_index(["system", "quantity"])["ours"]
+    assert ours["Bahdanau", "BLEU"] > 80, "numbers are learned within minutes"
+    assert ours["Bahdanau", "uniform, train+infer"] < -20, "a translator needs its attention"
+    assert ours["Luong", "permuted, infer"] < -20
+    for link in ("page/across-tasks-figure-1.svg",):
+        assert link in text
+        assert (out / link).exists()
+
+
+def test_what_is_saved_is_not_run_again_and_the_rest_of_the_page_stays(out, capsys, monkeypatch):
+    monkeypatch.setattr(performing, "perform", None)
+    page = out / "page.md"
+    page.write_text("Before.\n\n" + page.read_text(encoding="utf-8") + "\nAfter.\n", encoding="utf-8")
+    said = whence(capsys, "reproduce", "across-tasks", "--saved", "--out", out, "--ledger", page, "--json")
+    assert said.code == 0
+    found = json.loads(said.out)
+    assert {line["where"] for line in found["lines"]} == {"Table 3"}
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("Before.")
+    assert text.endswith("\nAfter.\n")
+    assert text.count("across-tasks: begin") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["across-task"], "Did you mean across-tasks?"),
+        (["across-tasks", "--only", "Table 9"], "has no 'Table 9'"),
+        (["across-tasks", "--scale", "huge"], "huge"),
+        (["across-tasks", "--ledger", "folder"], "a file that ends in .md"),
+        (["across-tasks", "--scale", "full", "--only", "SST, Bahdanau", "--data-dir", "nowhere"], "word vectors"),
+    ],
+)
+def test_mistakes_get_a_sentence(arguments, complaint, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = whence(capsys, "reproduce", *arguments)
+    assert said.code == 2
+    assert complaint in said.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_a_study_those_there_are_are_listed(capsys):
+    said = whence(capsys, "reproduce")
+    assert said.code == 2
+    assert "across-tasks" in said.out
+
+
+def test_a_mode_of_a_study_is_run_with_what_its_figures_measure(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    said = whence(capsys, "reproduce", "lat", "--mode", "corrected", "--out", tmp_path, "--ledger", page, "--quiet")
+    assert said.code == 0
+    assert "section 6.4, Fig. 5  LAT, corrected  SST-5  b2 of lat" in said.out
+    lines = pd.read_csv(tmp_path / "page" / "lat.csv").set_index(["system", "quantity"])
+    assert lines.loc[("Self-attention (theirs), corrected", "accuracy"), "ours"].item() > 60
+    assert set(lines.loc["head 8, corrected", "status"]) == {"other data"}
+    assert set(lines.loc["head 8, paper", "status"]) == {"not run: needs time"}
+    text = page.read_text(encoding="utf-8")
+    for name in ("table-1", "fig-4", "section-64-fig-5", "fig-6"):
+        assert f"page/lat-{name}-sst-5-corrected.svg" in text
+        assert (tmp_path / f"page/lat-{name}-sst-5-corrected.svg").exists()
+
+
+def test_attention_beside_trees_by_epoch_with_the_papers_four_figures_and_known_answers(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    said = whence(capsys, "reproduce", "syntax", "--out", tmp_path, "--ledger", page, "--quiet")
+    assert said.code == 0
+    assert "Fig. 2  DiSAN, DiSAN-50  SNLI validation  change of KL to true, sees future" in said.out
+    lines = pd.read_csv(tmp_path / "page" / "syntax.csv").set_index(["where", "system", "quantity"])
+    assert set(lines["status"]) == {
+        "other data",
+        "control",
+        "not run: needs a saved encoder and the treebank: --scale full",
+    }
+    alarms, known = lines.loc["False alarms"]["ours"], lines.loc["Known answer"]["ours"]
+    assert alarms.xs("models with such a head, %", level="quantity").tolist() == [0, 0]
+    assert known["Transformer", "models with such a head, %"] == 100
+    assert known["Transformer", "KL to true less to the nearest random, surest head"] < -0.5
+    assert known["Transformer", "parents found by the best head, %"] > 5 + known[
+        "Transformer", "parents found by the best offset, %"]  # fmt: skip
+    text = page.read_text(encoding="utf-8")
+    for name in ("fig-1-snli-disan-50", "fig-2-snli-disan-50", "better-baselines-snli-disan-50", "fig-4-snli-disan-50",
+                 "known-answer-parents-transformer", "false-alarms-untrained-disan"):  # fmt: skip
+        assert f"page/syntax-{name}.svg" in text
+        assert (tmp_path / f"page/syntax-{name}.svg").exists()
+
+
+def test_attention_that_guides_a_model_of_single_words(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    said = whence(
+        capsys, "reproduce", "adversary", "--only", "the stricter probe", "--out", tmp_path, "--ledger", page, "--quiet"
+    )
+    assert said.code == 0
+    lines = pd.read_csv(tmp_path / "page" / "adversary.csv").set_index(["where", "quantity"])
+    guided = lines.loc["the stricter probe", "ours"]
+    assert guided["share under base"] > guided["share under uniform"] + 0.3, "a word's neighbours tell its chunk"
+    assert guided["share under base"] > guided["share under permuted"] + 0.3
+    assert set(lines.loc["the stricter probe", "status"]) == {"control"}
+    assert (tmp_path / "page/adversary-the-stricter-probe-conll-2000-author-code.svg").exists()
+    study = read("adversary")
+    assert len(lines) == sum(len(figure.cases) * len(figure.number) for figure in study.figure)
+    assert {case.mode for case in study.case} >= {"paper", "author-code", "corrected"}
+
+
+def test_explainers_where_the_answer_is_known_stand_in_a_table(tmp_path, capsys):
+    page, only = tmp_path / "page.md", "Known answers, stories"
+    said = whence(capsys, "reproduce", "global", "--only", only, "--out", tmp_path, "--ledger", page, "--quiet")
+    assert said.code == 0
+    text = page.read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    found = {row[0]: [float(cell) for cell in row[1:]] for row in rows[2:]}
+    assert rows[0][:2] == ["method", "precision at their number"]
+    assert min(found["raw_attention"]) > 0.9, "attention is the only road to the one word that decides"
+    assert found["random"][0] < 0.5
+    assert "stories, additive, rationales: By raw_attention, marked words come earlier than by chance" in said.out
+    assert "published" not in said.out, "the paper prints no numbers"
+    assert "*Reproduced*" not in text
+    assert not (tmp_path / "page/global.csv").exists()
+    assert (tmp_path / "page/global-known-answers-stories-stories-additive.svg").exists()
+
+
+def test_a_mode_that_is_not_there_gets_a_sentence(capsys):
+    said = whence(capsys, "reproduce", "lat", "--mode", "wrong")
+    assert said.code == 2
+    assert "it has: paper, author-code, corrected" in said.err
+    said = whence(capsys, "reproduce", "across-tasks", "--mode", "paper")
+    assert "it has: only one" in said.err

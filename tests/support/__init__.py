@@ -1,0 +1,1 @@
+"""What several tests share: models, corpora, tokenizers, a command line, a browser."""
