@@ -52,7 +52,7 @@ def treebank_report() -> str:
     examples = [replace(example, label=None) for example in corpus["test"]]  # nobody was trained to name them
     minilm_subject = Subject(adopt(minilm("eager")), AutoTokenizer.from_pretrained(MINILM), "sequence-classification")
     pooled = untrained(Training(model="pooled", data="sst:fine"), corpus)
-    compared = {"MiniLM": (minilm("eager"), minilm_subject), "the model of paper 000": (pooled.model, pooled)}
+    compared = {"MiniLM": (minilm("eager"), minilm_subject), "the model of Wu et al. 2020": (pooled.model, pooled)}
     rows = [row for name, (plain, subject) in compared.items() for row in traced_rows(name, plain, subject, examples)]
     return table([f"{len(examples)} sentences of SST", "", "median", f"beside the {PLAIN}"], rows)
 

@@ -59,7 +59,7 @@ def test_rollout_without_residual_is_the_product_of_head_means(name):
 
 @pytest.mark.parametrize("name", SQUARE)
 def test_the_head_product_traces_a_row_vector_down_the_layers(name):
-    """Paper 000, Eq. 8: from the top layer down, v ← v A for each head; the slow way, token by token."""
+    """Wu et al. 2020, Eq. 8: from the top layer down, v ← v A for each head; the slow way, token by token."""
     product = HeadProduct()
     layers, _ = watched(name, product)
     batch, heads, tokens, _ = layers[0].shape

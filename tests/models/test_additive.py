@@ -105,7 +105,7 @@ def test_convolutions_agree_with_a_slow_loop():
 
 
 def test_with_a_question_the_scores_by_hand():
-    """e = vᵀ tanh(W₁ h + b + W₂ q) (003 Eq. 2), and (W q + b)ᵀ h / √width."""
+    """e = vᵀ tanh(W₁ h + b + W₂ q) (Vashishth et al. 2019 Eq. 2), and (W q + b)ᵀ h / √width."""
     score = AdditiveScore(2, pairs=True)
     filled(score.project.weight, [[1.0, -1.0]])
     filled(score.project.bias, [0.5])
@@ -222,7 +222,7 @@ def test_bad_options_and_bad_padding_are_refused():
         model(tensor([[0, 5, 6]]))
 
 
-# paper 003, Eq. 1 to 3, on two tokens, with LSTMs of width one per direction, in plain numbers
+# Vashishth et al. 2019, Eq. 1 to 3, on two tokens, with LSTMs of width one per direction, in plain numbers
 
 
 def sigmoid(x):

@@ -66,7 +66,7 @@ def test_sentences_by_hand():
 
 
 def test_scores_by_hand():
-    """Two words: e = cᵀ tanh(W h + b) (003 Eq. 1)."""
+    """Two words: e = cᵀ tanh(W h + b) (Vashishth et al. 2019 Eq. 1)."""
 
     class Given(nn.Module):
         width = 2

@@ -1,4 +1,4 @@
-"""The model of paper 000, beside the same written out in loops over tokens and heads."""
+"""The model of Wu et al. 2020, beside the same written out in loops over tokens and heads."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The time-series form of paper 000's model, beside one window after another."""
+"""The time-series form of Wu et al. 2020's model, beside one window after another."""
 
 import math
 

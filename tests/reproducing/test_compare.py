@@ -198,7 +198,7 @@ def test_a_control_says_what_remains_of_a_published_fall(altered, said):
 
 def test_the_papers_text_against_its_own_tables():
     """Its §4.1 says 0.1, 49.5 and 51.2; the first does not follow from its Table 1."""
-    shares = published_falls(read("across-tasks"))
+    shares = published_falls(read("vashishth2019"))
     assert shares["single"] == pytest.approx(0.61, abs=0.01)
     assert shares["pair"] == pytest.approx(49.7, abs=0.1)
     assert shares["generation"] == pytest.approx(51.3, abs=0.1)

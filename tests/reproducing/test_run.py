@@ -21,21 +21,21 @@ def out(tmp_path_factory):
 
 def test_a_table_is_run_printed_and_entered_in_the_ledger(out, capsys):
     page = out / "page.md"
-    said = whence(capsys, "reproduce", "across-tasks", "--only", "Table 3", "--out", out, "--ledger", page, "--quiet")
+    said = whence(capsys, "reproduce", "vashishth2019", "--only", "Table 3", "--out", out, "--ledger", page, "--quiet")
     assert said.code == 0
     assert "Table 3  Bahdanau  Multi30k  BLEU" in said.out
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("# Reproductions\n\n<!-- across-tasks: begin -->\n## Attention Interpretability")
+    assert text.startswith("# Reproductions\n\n<!-- vashishth2019: begin -->\n## Attention Interpretability")
     assert "| Bahdanau | Multi30k | uniform, train+infer | -10.4 |" in text
     assert "needs the Yelp 2017 reviews" in text
-    table = pd.read_csv(out / "page" / "across-tasks.csv")
-    study = read("across-tasks")
+    table = pd.read_csv(out / "page" / "vashishth2019.csv")
+    study = read("vashishth2019")
     assert len(table) == 6 * sum(case.published is not None for case in study.case)
     ours = table[table["ours"].notna()].set_index(["system", "quantity"])["ours"]
     assert ours["Bahdanau", "BLEU"] > 80, "numbers are learned within minutes"
     assert ours["Bahdanau", "uniform, train+infer"] < -20, "a translator needs its attention"
     assert ours["Luong", "permuted, infer"] < -20
-    for link in ("page/across-tasks-figure-1.svg",):
+    for link in ("page/vashishth2019-figure-1.svg",):
         assert link in text
         assert (out / link).exists()
 
@@ -44,24 +44,24 @@ def test_what_is_saved_is_not_run_again_and_the_rest_of_the_page_stays(out, caps
     monkeypatch.setattr(performing, "perform", None)
     page = out / "page.md"
     page.write_text("Before.\n\n" + page.read_text(encoding="utf-8") + "\nAfter.\n", encoding="utf-8")
-    said = whence(capsys, "reproduce", "across-tasks", "--saved", "--out", out, "--ledger", page, "--json")
+    said = whence(capsys, "reproduce", "vashishth2019", "--saved", "--out", out, "--ledger", page, "--json")
     assert said.code == 0
     found = json.loads(said.out)
     assert {line["where"] for line in found["lines"]} == {"Table 3"}
     text = page.read_text(encoding="utf-8")
     assert text.startswith("Before.")
     assert text.endswith("\nAfter.\n")
-    assert text.count("across-tasks: begin") == 1
+    assert text.count("vashishth2019: begin") == 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["across-task"], "Did you mean across-tasks?"),
-        (["across-tasks", "--only", "Table 9"], "has no 'Table 9'"),
-        (["across-tasks", "--scale", "huge"], "huge"),
-        (["across-tasks", "--ledger", "folder"], "a file that ends in .md"),
-        (["across-tasks", "--scale", "full", "--only", "SST, Bahdanau", "--data-dir", "nowhere"], "word vectors"),
+        (["vashishth201"], "Did you mean vashishth2019?"),
+        (["vashishth2019", "--only", "Table 9"], "has no 'Table 9'"),
+        (["vashishth2019", "--scale", "huge"], "huge"),
+        (["vashishth2019", "--ledger", "folder"], "a file that ends in .md"),
+        (["vashishth2019", "--scale", "full", "--only", "SST, Bahdanau", "--data-dir", "nowhere"], "word vectors"),
     ],
 )
 def test_mistakes_get_a_sentence(arguments, complaint, capsys, tmp_path, monkeypatch):
@@ -75,15 +75,15 @@ def test_mistakes_get_a_sentence(arguments, complaint, capsys, tmp_path, monkeyp
 def test_without_a_study_those_there_are_are_listed(capsys):
     said = whence(capsys, "reproduce")
     assert said.code == 2
-    assert "across-tasks" in said.out
+    assert "vashishth2019" in said.out
 
 
 def test_a_mode_of_a_study_is_run_with_what_its_figures_measure(tmp_path, capsys):
     page = tmp_path / "page.md"
-    said = whence(capsys, "reproduce", "lat", "--mode", "corrected", "--out", tmp_path, "--ledger", page, "--quiet")
+    said = whence(capsys, "reproduce", "wu2020", "--mode", "corrected", "--out", tmp_path, "--ledger", page, "--quiet")
     assert said.code == 0
     assert "section 6.4, Fig. 5  LAT, corrected  SST-5  b2 of lat" in said.out
-    lines = pd.read_csv(tmp_path / "page" / "lat.csv").set_index(["system", "quantity"])
+    lines = pd.read_csv(tmp_path / "page" / "wu2020.csv").set_index(["system", "quantity"])
     assert lines.loc[("Self-attention (theirs), corrected", "accuracy"), "ours"].item() > 60
     assert set(lines.loc["head 8, corrected", "status"]) == {"other data"}
     assert set(lines.loc["head 8, paper", "status"]) == {"not run: needs time"}
@@ -95,10 +95,10 @@ def test_a_mode_of_a_study_is_run_with_what_its_figures_measure(tmp_path, capsys
 
 def test_attention_beside_trees_by_epoch_with_the_papers_four_figures_and_known_answers(tmp_path, capsys):
     page = tmp_path / "page.md"
-    said = whence(capsys, "reproduce", "syntax", "--out", tmp_path, "--ledger", page, "--quiet")
+    said = whence(capsys, "reproduce", "varano2019", "--out", tmp_path, "--ledger", page, "--quiet")
     assert said.code == 0
     assert "Fig. 2  DiSAN, DiSAN-50  SNLI validation  change of KL to true, sees future" in said.out
-    lines = pd.read_csv(tmp_path / "page" / "syntax.csv").set_index(["where", "system", "quantity"])
+    lines = pd.read_csv(tmp_path / "page" / "varano2019.csv").set_index(["where", "system", "quantity"])
     assert set(lines["status"]) == {
         "other data",
         "control",
@@ -120,23 +120,23 @@ def test_attention_beside_trees_by_epoch_with_the_papers_four_figures_and_known_
 def test_attention_that_guides_a_model_of_single_words(tmp_path, capsys):
     page = tmp_path / "page.md"
     said = whence(
-        capsys, "reproduce", "adversary", "--only", "the stricter probe", "--out", tmp_path, "--ledger", page, "--quiet"
+        capsys, "reproduce", "yang2019", "--only", "the stricter probe", "--out", tmp_path, "--ledger", page, "--quiet"
     )
     assert said.code == 0
-    lines = pd.read_csv(tmp_path / "page" / "adversary.csv").set_index(["where", "quantity"])
+    lines = pd.read_csv(tmp_path / "page" / "yang2019.csv").set_index(["where", "quantity"])
     guided = lines.loc["the stricter probe", "ours"]
     assert guided["share under base"] > guided["share under uniform"] + 0.3, "a word's neighbours tell its chunk"
     assert guided["share under base"] > guided["share under permuted"] + 0.3
     assert set(lines.loc["the stricter probe", "status"]) == {"control"}
-    assert (tmp_path / "page/adversary-the-stricter-probe-conll-2000-author-code.svg").exists()
-    study = read("adversary")
+    assert (tmp_path / "page/yang2019-the-stricter-probe-conll-2000-author-code.svg").exists()
+    study = read("yang2019")
     assert len(lines) == sum(len(figure.cases) * len(figure.number) for figure in study.figure)
     assert {case.mode for case in study.case} >= {"paper", "author-code", "corrected"}
 
 
 def test_explainers_where_the_answer_is_known_stand_in_a_table(tmp_path, capsys):
     page, only = tmp_path / "page.md", "Known answers, stories"
-    said = whence(capsys, "reproduce", "global", "--only", only, "--out", tmp_path, "--ledger", page, "--quiet")
+    said = whence(capsys, "reproduce", "mrini2019", "--only", only, "--out", tmp_path, "--ledger", page, "--quiet")
     assert said.code == 0
     text = page.read_text(encoding="utf-8")
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
@@ -147,13 +147,13 @@ def test_explainers_where_the_answer_is_known_stand_in_a_table(tmp_path, capsys)
     assert "stories, additive, rationales: By raw_attention, marked words come earlier than by chance" in said.out
     assert "published" not in said.out, "the paper prints no numbers"
     assert "*Reproduced*" not in text
-    assert not (tmp_path / "page/global.csv").exists()
-    assert (tmp_path / "page/global-known-answers-stories-stories-additive.svg").exists()
+    assert not (tmp_path / "page/mrini2019.csv").exists()
+    assert (tmp_path / "page/mrini2019-known-answers-stories-stories-additive.svg").exists()
 
 
 def test_a_mode_that_is_not_there_gets_a_sentence(capsys):
-    said = whence(capsys, "reproduce", "lat", "--mode", "wrong")
+    said = whence(capsys, "reproduce", "wu2020", "--mode", "wrong")
     assert said.code == 2
     assert "it has: paper, author-code, corrected" in said.err
-    said = whence(capsys, "reproduce", "across-tasks", "--mode", "paper")
+    said = whence(capsys, "reproduce", "vashishth2019", "--mode", "paper")
     assert "it has: only one" in said.err

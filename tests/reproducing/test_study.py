@@ -100,14 +100,14 @@ def test_a_mistake_in_a_file_gets_a_sentence(text, complaint, tmp_path):
 
 
 def test_a_study_that_is_not_there_and_a_table_that_is_not_in_it():
-    with pytest.raises(BadConfig, match="Did you mean across-tasks"):
-        read("across-task")
+    with pytest.raises(BadConfig, match="Did you mean vashishth2019"):
+        read("vashishth201")
     with pytest.raises(BadConfig, match="has no 'Table 9'; there are: Table 1, Table 2, Table 3"):
-        read("across-tasks").refuse_unknown("Table 9")
+        read("vashishth2019").refuse_unknown("Table 9")
 
 
 def test_what_is_wanted_by_table_figure_and_case():
-    study = read("across-tasks")
+    study = read("vashishth2019")
 
     def names(only):
         return [(case.name, [what.name for what in wanted]) for case, wanted in study.wanted("full", only)]

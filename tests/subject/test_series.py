@@ -108,7 +108,7 @@ def test_experiments_on_classes_refuse_values(experiment, folder, corpus):
 
 
 def test_words_are_ranked_in_narratives_too(folder, corpus):
-    """Paper 000, §6.3 and §6.4 have both tasks; what is counted are words, whatever the model answers."""
+    """Wu et al. 2020, §6.3 and §6.4 have both tasks; what is counted are words, whatever the model answers."""
     config = experiments.experiment("words").config(model=str(folder), data="narratives", method=("lat", "random"))
     table = perform("words", config, corpus=corpus).table
     of_lat = table[table["method"] == "lat"]

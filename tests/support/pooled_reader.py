@@ -16,7 +16,7 @@ TEXT = {"vocab_size": 99, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 
 
 
 def stacked(depth: int = 3, heads: int = 4, seed: int = 0, pooled: bool = True) -> Subject:
-    """The model of paper 000, or a Transformer, with weights so large that attention is not uniform; in doubles."""
+    """The model of Wu et al. 2020, or a Transformer, with weights so large that attention is not uniform."""
     sizes = {"num_hidden_layers": depth, "num_attention_heads": heads, **TEXT}
     with torch.random.fork_rng():
         torch.manual_seed(seed)

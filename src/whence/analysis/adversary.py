@@ -139,7 +139,7 @@ def parted(models: pd.DataFrame, unit: str) -> "pd.Series[bool] | None":
 
 def basins(table: pd.DataFrame) -> str:
     """What becomes of adversaries as λ grows, in a sentence: do they hold, fade, break at a point, or fall into either
-    of two groups whatever λ is (paper 002's "safe point")?
+    of two groups whatever λ is (Yang 2019's "safe point")?
 
     There is a point if every λ below it has models of the better group alone, and every one above it of the worse.
     """

@@ -83,7 +83,9 @@ def regressions(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> pd.Dat
 
 
 def numbers(table: pd.DataFrame, fitted: pd.DataFrame) -> dict[str, Interval]:
-    """Coefficients and shares by name, for a ledger: of the trained model, no controls (000 §6.4, footnotes 5, 6)."""
+    """Coefficients and shares by name, for a ledger: of the trained model, no controls (Wu et al. 2020 §6.4, footnotes
+    5, 6).
+    """
     found: dict[str, Interval] = {}
     words = words_of(table).query("state == 'trained'")
     for row in fitted.query("state == 'trained' and not controls").to_dict("records"):

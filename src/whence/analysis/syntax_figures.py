@@ -41,7 +41,7 @@ def by_layer(table: pd.DataFrame) -> Figure:
 
 
 def along_epochs(table: pd.DataFrame) -> Figure:
-    """Divergence by epoch for each kind of tree, a panel for each site (001 Figs. 2 and 3).
+    """Divergence by epoch for each kind of tree, a panel for each site (Varano 2019 Figs. 2 and 3).
 
     Where there are many sites, those that are nearest to the true trees in the end.
     """
@@ -116,7 +116,7 @@ def of_sentence(table: pd.DataFrame) -> dict[str, Figure]:
 
 
 def beside_tree(rows: pd.DataFrame) -> Figure:
-    """What the tree says, and the mean attention of all heads at the sites that are nearest to it (001 Fig. 1)."""
+    """The tree, and the mean attention of all heads at the sites that are nearest to it (Varano 2019 Fig. 1)."""
     nearest = [
         (row["site"], json.loads(row["shown"])) for row in rows.nsmallest(SITES, "divergence").to_dict("records")
     ]
@@ -128,7 +128,7 @@ def beside_tree(rows: pd.DataFrame) -> Figure:
 
 
 def of_heads(rows: pd.DataFrame) -> Figure:
-    """The attention of the heads of least divergence from true and from random trees (001 Fig. 4)."""
+    """The attention of the heads of least divergence from true and from random trees (Varano 2019 Fig. 4)."""
     panels = {}
     for tree, of in rows.groupby("tree", sort=False):
         row = of.iloc[int(of["divergence"].to_numpy().argmin())]

@@ -21,9 +21,9 @@ def normalized(
 ) -> Float[Tensor, "batch token"]:
     """Raw scores that are sums over so many parts (heads, dimensions), normalized over the tokens of each text.
 
-    `softmax_sum` is the softmax of the sums, as in paper 000 §6.1 and its authors' code; `softmax_mean` that of the
-    means. A softmax is not scale-free: the more parts, the more peaked are the scores. `l1` divides by the text's sum;
-    `none` leaves them raw.
+    `softmax_sum` is the softmax of the sums, as in Wu et al. 2020 §6.1 and its authors' code; `softmax_mean` that of
+    the means. A softmax is not scale-free: the more parts, the more peaked are the scores. `l1` divides by the text's
+    sum; `none` leaves them raw.
     """
     if normalize == "none":
         return raw

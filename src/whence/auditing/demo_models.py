@@ -1,7 +1,8 @@
 """What is audited when nothing is named: two small models whose answers are known from the papers.
 
-`stories`: a question picks the fact that answers it, so attention should matter (paper 003, Table 2, bAbI). `reviews`:
-sentiment can be had by looking at all words alike, so it should hardly matter (003, Table 1; Wiegreffe & Pinter 2019).
+`stories`: a question picks the fact that answers it, so attention should matter (Vashishth et al. 2019, Table 2, bAbI).
+`reviews`: sentiment can be had by looking at all words alike, so it should hardly matter (Vashishth et al. 2019, Table
+1; Wiegreffe & Pinter 2019).
 """
 
 from whence.training.config import Training

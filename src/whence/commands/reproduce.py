@@ -36,7 +36,7 @@ class Options:
 
 
 def command(arguments: list[str]) -> int:
-    """`whence reproduce across-tasks --scale quick`."""
+    """`whence reproduce vashishth2019 --scale quick`."""
     from whence.reproducing import study as studies
 
     positional, rest = leading(arguments, ("--study",))

@@ -101,11 +101,11 @@ def _uniform(call: Call, free: Free) -> Weights:
 
 
 uniform = Override("uniform", _uniform)
-"""Equal weight on every free key (paper 003 §4.1 "uniform"; Wiegreffe & Pinter 2019 §3.1)."""
+"""Equal weight on every free key (Vashishth et al. 2019 §4.1 "uniform"; Wiegreffe & Pinter 2019 §3.1)."""
 
 
 def random(seed: int | torch.Generator = 0) -> Override:
-    """A draw from U(0, 1) for every free key, divided by the row's sum; new at every call (paper 003 §4.1)."""
+    """A draw from U(0, 1) for every free key, divided by the row's sum; new at every call (Vashishth et al. 2019)."""
     generator = generator_from(seed, "random")
 
     def rule(call: Call, free: Free) -> Weights:
@@ -173,8 +173,8 @@ def scaled(keys: Indices, factor: float) -> Override:
 def without(keys: Indices, renormalise: bool = True) -> Override:
     """No weight on these keys; the rest of the row is divided by its sum, or with `renormalise=False` left as it is.
 
-    Serrano & Smith 2019 §4; paper 003 §4.2. Where no weight is left to share out, that mass is lost. `Replay` takes
-    other keys each time as truth values [times batch key].
+    Serrano & Smith 2019 §4; Vashishth et al. 2019 §4.2. Where no weight is left to share out, that mass is lost.
+    `Replay` takes other keys each time as truth values [times batch key].
     """
 
     def rule(call: Call, free: Free) -> Weights:

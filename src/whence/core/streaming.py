@@ -129,7 +129,7 @@ def augmented(
 class HeadProduct:
     """The running product of each head's weights over the layers, head h of one layer with head h of the next.
 
-    P_l[h] = A_l[h] P_(l-1)[h]; `product` is [batch head query key]. Layer-wise attention tracing (paper 000, Eq. 8
+    P_l[h] = A_l[h] P_(l-1)[h]; `product` is [batch head query key]. Layer-wise attention tracing (Wu et al. 2020, Eq. 8
     and 10) is a row vector times this product.
     """
 

@@ -95,12 +95,13 @@ class Opposed(Altering):
         "jsd", description="of attention: JSD, KL(own ‖ base), or KL(base ‖ own)"
     )
     averaged: Literal["rows", "cells", "sums"] = Field(
-        "rows", description="over real rows; over all cells, as paper 002; or sums, as Wiegreffe & Pinter"
+        "rows", description="over real rows; over all cells, as Yang 2019; or sums, as Wiegreffe & Pinter"
     )
     start: Literal["scratch", "base"] = Field("scratch", description="from new weights, or from the base model's")
-    dropped: bool = Field(False, description="look at weights after dropout in training, as paper 002's code does")
+    dropped: bool = Field(False, description="look at weights after dropout in training, as Yang 2019's code does")
     chosen_by: Literal["loss", "score"] = Field(
-        "loss", description="which epoch is kept: by what it is taught to make small, or by right answers (002's code)"
+        "loss",
+        description="which epoch is kept: by the loss on dev, or by the score (Yang 2019's code)",
     )
 
 

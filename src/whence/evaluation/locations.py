@@ -74,7 +74,7 @@ def at_a_time(names: Iterable[str]) -> str:
 
 
 def alteration(name: str, generator: Any) -> "Override":
-    """One of paper 003's three alterations, by name."""
+    """One of Vashishth et al. 2019's three alterations, by name."""
     if name == "uniform":
         return whence.uniform
     if name == "random":

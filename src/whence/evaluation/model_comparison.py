@@ -32,7 +32,7 @@ Orders = dict[str, list[int]]  # for each site which of the other model's heads 
 class Beside:
     """One number for each example. `jsd` and `kl`, KL(other ‖ base), are means over sites, heads and the rows of real
     tokens; `jsd_matched` is that with the other's heads in the order that comes nearest to the base's; `kl_cells` is
-    divided by the number of keys too, as paper 002 does. `tvd` and `same`, whether the answer is
+    divided by the number of keys too, as Yang 2019 does. `tvd` and `same`, whether the answer is
     the same class, are means over the answers; `nll` is the other's, of the right answers.
     """
 

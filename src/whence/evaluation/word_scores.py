@@ -85,7 +85,7 @@ def tokens_words(bench: "Bench", batch: Batch) -> list[list[str]]:
 def traced_heads(bench: "Bench", row: int | str) -> Iterator[tuple[Batch, list[list[str]], Any, Any]]:
     """For every batch: each token's word, what each head brings down to it, and which tokens are of the text.
 
-    The last two are arrays [batch head token] and [batch token]. Nothing is normalized (paper 000, Eq. 10). Of
+    The last two are arrays [batch head token] and [batch token]. Nothing is normalized (Wu et al. 2020, Eq. 10). Of
     narratives the rows are windows.
     """
     for whole in bench.batches():

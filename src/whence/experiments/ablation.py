@@ -1,8 +1,9 @@
 """How well does the model do with its attention taken away?
 
-Paper 003, §4.1, Tables 1 and 2; Wiegreffe & Pinter 2019, §3.1. The attention weights are replaced by equal ones, by
-random ones, or by their own in random order: in a trained model (*infer*), or in a model that is trained so from the
-beginning (*train+infer*). The second is the fairer question, since the rest of the model can make up for the loss.
+Vashishth et al. 2019, §4.1, Tables 1 and 2; Wiegreffe & Pinter 2019, §3.1. The attention weights are replaced by equal
+ones, by random ones, or by their own in random order: in a trained model (*infer*), or in a model that is trained so
+from the beginning (*train+infer*). The second is the fairer question, since the rest of the model can make up for the
+loss.
 """
 
 from functools import partial

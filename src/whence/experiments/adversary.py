@@ -1,6 +1,6 @@
 """Can a model learn to give the same answers and to attend quite otherwise?
 
-Wiegreffe & Pinter 2019, §4; paper 002, §4.2. A second model of the same kind is trained on
+Wiegreffe & Pinter 2019, §4; Yang 2019, §4.2. A second model of the same kind is trained on
 
     distance(ŷ, ŷ_base) − λ · divergence(α, α_base)
 
@@ -16,7 +16,7 @@ adversary, though it differs head by head: what is judged is the JSD with the he
 
 Differs from the papers: distance is total variation and divergence JSD unless asked otherwise, both means (see
 `whence.training.adversarial`; `--averaged` has the authors' ways); of the epochs the one with the least loss on dev is
-kept (Wiegreffe & Pinter: on train; paper 002: the best F1 on test). Wiegreffe & Pinter's code halves |p − q| of one
+kept (Wiegreffe & Pinter: on train; Yang 2019: the best F1 on test). Wiegreffe & Pinter's code halves |p − q| of one
 sigmoid, which is half the total variation of two classes; and multiplies the loss by the class weights of the batch.
 """
 
@@ -69,7 +69,7 @@ COLUMNS = Columns(
     jsd=Column(float, "JSD of its attention and the base's in nats: mean over sites, heads and real rows"),
     jsd_matched=Column(float, "the same with its heads in the order that comes nearest to the base's"),
     kl=Column(float, "KL(its ‖ the base's) in nats, the same mean"),
-    kl_cells=Column(float, "KL divided by the number of keys: the mean over cells, as paper 002 has it"),
+    kl_cells=Column(float, "KL divided by the number of keys: the mean over cells, as Yang 2019 has it"),
     tvd=Column(float, "how far its answer is from the base's: ½ Σ |p − q|, mean over the answers"),
     same=Column(float, "share of the answers that are the base's class"),
     nll=Column(float, "negative log-likelihood of the right answers, mean"),
@@ -123,12 +123,12 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
 
 
 def aside(table: pd.DataFrame) -> str:
-    """Whether there is a "safe point", in a sentence (paper 002, §5); nothing of fewer than four adversaries."""
+    """Whether there is a "safe point", in a sentence (Yang 2019, §5); nothing of fewer than four adversaries."""
     return basins(table)
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """Answers by attention, a dot for each model: TVD by JSD (Wiegreffe & Pinter Fig. 5), NLL by KL (002 Fig. 1)."""
+    """Predictions by attention, a dot per model: TVD by JSD (Wiegreffe & Pinter Fig. 5), NLL by KL (Yang 2019 Fig. 1)."""
     return rivals(outcomes(table), by_strength(table), {"JSD": "TVD", "KL": "NLL"}, LABELS)
 
 

@@ -1,10 +1,10 @@
 """Does a translator's attention link words to their translations?
 
-Bahdanau et al. 2015, §5.2.1 and Fig. 3; paper 004, Fig. 1: the weights of a translator are shown as a heatmap and read
-as an alignment. Here they are measured. The reference translation is given word by word; each target word is linked to
-the source word that gets most of its weight (of a word in pieces: the sum over source pieces, the mean over target
-pieces; Clark et al. 2019), and the links are set beside reference links by the alignment error rate (Och & Ney 2003,
-§2.1). Every head of every site that looks across is a candidate, and so is the mean of a site's heads.
+Bahdanau et al. 2015, §5.2.1 and Fig. 3; Mrini et al. 2019, Fig. 1: the weights of a translator are shown as a heatmap
+and read as an alignment. Here they are measured. The reference translation is given word by word; each target word is
+linked to the source word that gets most of its weight (of a word in pieces: the sum over source pieces, the mean over
+target pieces; Clark et al. 2019), and the links are set beside reference links by the alignment error rate (Och & Ney
+2003, §2.1). Every head of every site that looks across is a candidate, and so is the mean of a site's heads.
 
 Which weights belong to a word can be mistaken by one step. `producing`: those that the decoder mixes when it gives the
 word (Bahdanau et al.: α_t from the state before, c_{t-1}; Luong et al.: from c_t; Transformers: the query is the word
@@ -188,7 +188,7 @@ def figure(table: pd.DataFrame) -> Figure:
 
 
 def figures(table: pd.DataFrame) -> dict[str, Figure]:
-    """More figures: one pair of sentences as a heatmap (004 Fig. 1), and every head beside the others."""
+    """More figures: one pair of sentences as a heatmap (Mrini et al. 2019 Fig. 1), and every head beside the others."""
     sentence = _aligned.of_sentence(table)
     heads = table.loc[table["by"] == ATTENTION, ["site", "head"]].drop_duplicates()
     return {

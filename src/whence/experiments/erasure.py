@@ -1,7 +1,7 @@
 """Do the words with most attention decide the prediction?
 
-Paper 003, §4.2 and Fig. 3; Serrano & Smith 2019, §4 and §5. Let i* be the input with the largest weight and r another
-one, drawn at random; p the prediction, and q after one of them is removed. If attention is faithful,
+Vashishth et al. 2019, §4.2 and Fig. 3; Serrano & Smith 2019, §4 and §5. Let i* be the input with the largest weight and
+r another one, drawn at random; p the prediction, and q after one of them is removed. If attention is faithful,
 
     ΔJS = JS(p, q without i*) − JS(p, q without r)
 
@@ -141,7 +141,7 @@ def _effect(name: str, values: pd.Series, unit: str, smallest: float, seed: int)
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """ΔJS by Δα (003 Fig. 3), above the shares that must be removed (Serrano & Smith, Fig. 6)."""
+    """ΔJS by Δα (Vashishth et al. 2019 Fig. 3), above the shares that must be removed (Serrano & Smith, Fig. 6)."""
     shares = {f"by {order}" if order != "random" else "at random": table[f"flip_{order}"] for order in METHODS}
     with house():
         drawn, (above, below) = panels((3.1, 1.9))

@@ -1,7 +1,7 @@
 """Is this attention only a gate?
 
-Paper 003, Proposition 4.1. Where one text is read by additive attention, a word's weight is a gate σ(g(h)) on its
-hidden state h: a function of that state alone, but for a factor that all words share. No word is weighed against
+Vashishth et al. 2019, Proposition 4.1. Where one text is read by additive attention, a word's weight is a gate σ(g(h))
+on its hidden state h: a function of that state alone, but for a factor that all words share. No word is weighed against
 another text. Where a second text asks, the weight is σ(g(h, q)), and that is no gate of h.
 
 The check computes g for every hidden state by itself, no other token being present, gates, divides by the sum, mixes
@@ -138,15 +138,15 @@ def figure(table: pd.DataFrame) -> Figure:
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
-    """Whether this is attention in the sense of paper 003: no where it can be rewritten as a gate."""
+    """Whether this is attention in the sense of Vashishth et al. 2019: no where it can be rewritten as a gate."""
     answer, sentence = decided(table, effects(table, seed)[0])
     return Verdict(
         1, answer, sentence, effects(table, seed),
         done="The weight of each word was computed from its own hidden state, no other word being there, and the"
         " prediction was made from these weights. Where a second text asks, another example's was put in its place.",
         means="A gate lets a word through by what the word is, as a valve does. Its weight says nothing about what the"
-        " word is to another text, for there is none; paper 003 expects that such weights can be altered without much"
-        " loss.",
+        " word is to another text, for there is none; Vashishth et al. 2019 expect that such weights can be altered"
+        " without much loss.",
         does_not_mean="A gate may be useful, and removing it may cost accuracy: the experiments `ablation` and"
         " `erasure` measure that. And a word's hidden state may have been made from the words around it.",
     )  # fmt: skip

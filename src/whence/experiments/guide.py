@@ -1,16 +1,16 @@
 """Does the attention help another model that must use it?
 
-Wiegreffe & Pinter 2019, §3.4; paper 002, §4.3 and §6. The attention that a model gives to each text is imposed on
+Wiegreffe & Pinter 2019, §3.4; Yang 2019, §4.3 and §6. The attention that a model gives to each text is imposed on
 another model while it is trained and while it is tested. If it says which words matter, it will help; equal or random
 weights, or the same in random order, are what it has to be better than. The other model is the same one with its other
-parts free to learn (*same*; paper 002), or one that reads each word by itself (*words*): of a tagger a feed-forward
-layer (`weighted`; paper 002 §6), of an additive model its form without an encoder (Wiegreffe & Pinter's MLP).
+parts free to learn (*same*; Yang 2019), or one that reads each word by itself (*words*): of a tagger a feed-forward
+layer (`weighted`; Yang 2019 §6), of an additive model its form without an encoder (Wiegreffe & Pinter's MLP).
 
 Sources: `base`, this model's attention; `adversary`, of models trained to attend otherwise (see `adversary`), for each
 λ; `uniform`, `random` (drawn once for each text), `permuted` (this model's in an order drawn once for each text); and
 `none`, where nothing is imposed and the model makes its own.
 
-Differs from paper 002, whose code never handed the stored attention to the probe: its Table 2 (.90, .90, .89) is three
+Differs from Yang 2019, whose code never handed the stored attention to the probe: its Table 2 (.90, .90, .89) is three
 times the source `none` here, told apart by chance alone.
 """
 

@@ -1,7 +1,7 @@
 """Do heads attend to words of strong feeling?
 
-Paper 000, §6.5, Eq. 14 and Fig. 6. A_h(i) is the attention that head h brings down to token i (layer-wise attention
-tracing, not normalized). The share of it that lies on words with a tag, over the texts that hold such a word,
+Wu et al. 2020, §6.5, Eq. 14 and Fig. 6. A_h(i) is the attention that head h brings down to token i (layer-wise
+attention tracing, not normalized). The share of it that lies on words with a tag, over the texts that hold such a word,
 
     p_h(tag) = Σ_X Σ_i A_h(i) [tag of i] / Σ_X Σ_i A_h(i)
 
@@ -136,7 +136,7 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: each head's share, and chance (000 Fig. 6)."""
+    """The numbers that a ledger may ask for: each head's share, and chance (Wu et al. 2020 Fig. 6)."""
     names = {"both": "both", "v.pos": "very positive", "v.neg": "very negative"}
     found, rows = {}, summary(table)
     for row in rows.to_dict("records"):
@@ -147,7 +147,7 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """A heatmap of shares, heads from left to right, beside chance (000 Fig. 6)."""
+    """A heatmap of shares, heads from left to right, beside chance (Wu et al. 2020 Fig. 6)."""
     rows = summary(table)
     heads = rows[rows["tag"] == "both"].nlargest(SHOWN, "share", keep="first")["head"].sort_values()
     order = [tag for tag in TAGS if (rows["tag"] == tag).any()]

@@ -1,9 +1,9 @@
 """How much is lost as attention is shuffled in one layer after another?
 
-Paper 003, §4.3 and Fig. 4. The attention weights are shuffled in no layer, in one, in two, and so on until all: from
-the bottom up, or from the top down. A classifier's or a language model's layers are one group; of an encoder–decoder
-the encoder's own attention, the decoder's own and that across are three, each shuffled by itself. The smallest effect
-of interest is two points of accuracy or BLEU, as in the ablation.
+Vashishth et al. 2019, §4.3 and Fig. 4. The attention weights are shuffled in no layer, in one, in two, and so on until
+all: from the bottom up, or from the top down. A classifier's or a language model's layers are one group; of an
+encoder–decoder the encoder's own attention, the decoder's own and that across are three, each shuffled by itself. The
+smallest effect of interest is two points of accuracy or BLEU, as in the ablation.
 
 Differs from the paper: it does not say in which order layers are shuffled, nor whether [CLS] and [SEP] are; here both
 orders, and special tokens keep their weight by default.
@@ -134,7 +134,9 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """Accuracy, F1 or BLEU by depth, from the bottom up and from the top down, a panel for each group (003 Fig. 4)."""
+    """Accuracy, F1 or BLEU by depth, from the bottom up and from the top down, a panel for each group (Vashishth et al.
+    2019 Fig. 4).
+    """
     lost = losses(table)
     base = float(lost.loc[lost["depth"] == 0, "left"].iloc[0])
     left = lost.assign(low=base - lost["high"], high=base - lost["low"])

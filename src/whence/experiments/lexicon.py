@@ -1,10 +1,10 @@
 """Do words that people find good or bad get higher scores than neutral ones?
 
-Paper 000, §6.4, Eq. 12 and Fig. 5. The mean score A_w of every word seen more than once is regressed on its valence in
-a lexicon, A_w = b0 + b1 Val_w + b2 Val_w² + ε, on orthogonal polynomials as R's `lm(att ~ poly(val, 2))`. A U, high at
-both ends, has b2 > 0. What that claim needs besides: that the curve turns (two-lines test, Simonsohn 2018), also with
-the word's frequency (its logarithm) and length held fixed; that it holds with other sentences (bootstrap); and that
-random scores and the same model untrained have no such U.
+Wu et al. 2020, §6.4, Eq. 12 and Fig. 5. The mean score A_w of every word seen more than once is regressed on its
+valence in a lexicon, A_w = b0 + b1 Val_w + b2 Val_w² + ε, on orthogonal polynomials as R's `lm(att ~ poly(val, 2))`. A
+U, high at both ends, has b2 > 0. What that claim needs besides: that the curve turns (two-lines test, Simonsohn 2018),
+also with the word's frequency (its logarithm) and length held fixed; that it holds with other sentences (bootstrap);
+and that random scores and the same model untrained have no such U.
 
 The effect is the correlation of scores with the second polynomial (b2 over √n and their standard deviation), whatever
 their scale; the smallest of interest is 0.1, a small correlation by convention (Cohen 1988).
@@ -133,7 +133,7 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """Scores by valence with fitted parabolas, a panel for each explainer (000 Fig. 5)."""
+    """Scores by valence with fitted parabolas, a panel for each explainer (Wu et al. 2020 Fig. 5)."""
     return fitted(words_of(table), "valence", "score", "method", "state", str(table["scale"].iloc[0]), "mean score")
 
 

@@ -1,10 +1,10 @@
 """How long does a model remember the first word, and is what drifts faster forgotten sooner?
 
-Paper 004 asks for Haviv et al.'s (2019) study of memory on language. A model reads an item, then t words of noise, then
-a cue, and says what the item was: a word (`recall`, `recall:apart`), or which of twenty real sentences (`recall:sst`,
-`recall:multi30k`). It learns from delays of up to ten words and is asked after longer ones too. Five kinds of model are
-trained for it: an RNN, an LSTM and a GRU that answer from their last state, an LSTM with an attention over its states,
-and a Transformer. None reads backwards, and all have the same width.
+Mrini et al. 2019 asks for Haviv et al.'s (2019) study of memory on language. A model reads an item, then t words of
+noise, then a cue, and says what the item was: a word (`recall`, `recall:apart`), or which of twenty real sentences
+(`recall:sst`, `recall:multi30k`). It learns from delays of up to ten words and is asked after longer ones too. Five
+kinds of model are trained for it: an RNN, an LSTM and a GRU that answer from their last state, an LSTM with an
+attention over its states, and a Transformer. None reads backwards, and all have the same width.
 
 *Recall* is the share of items that are named rightly, by delay; chance is one in twenty. *Forgetting* of an item is the
 share of wrong answers after delays longer than those learned. *Speed* is how far an item's state moves at one step of
@@ -15,7 +15,7 @@ and cell. A Transformer carries no state and has neither. The relation is Kendal
 model, mean over models; the interval is a bootstrap over items and models.
 
 It answers none of the six questions of an audit: there is no attention in three of its models. It says what attention
-is for (004, §4): a road past a state that forgets.
+is for (Mrini et al. 2019, §4): a road past a state that forgets.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,9 +1,9 @@
 """Does shuffling attention move the prediction?
 
-Jain & Wallace 2019, §4.2.1, Algorithm 2; paper 003, §4.1 and Fig. 2. For every example the attention weights are
-shuffled among the words, many times; each time the prediction moves by some total variation. The figure sets the median
-of these against the largest weight: if an attention that is sharp can be shuffled and nothing happens, it did not
-matter where it pointed.
+Jain & Wallace 2019, §4.2.1, Algorithm 2; Vashishth et al. 2019, §4.1 and Fig. 2. For every example the attention
+weights are shuffled among the words, many times; each time the prediction moves by some total variation. The figure
+sets the median of these against the largest weight: if an attention that is sharp can be shuffled and nothing happens,
+it did not matter where it pointed.
 """
 
 from dataclasses import replace
@@ -49,7 +49,7 @@ class Config(Altering):
     steps: Literal["all", "quartile"] = Field(
         "all",
         description="translators: mean over all steps, or at the step where a quarter of the targets has ended (paper"
-        " 003), shorter ones being left out",
+        " Vashishth et al. 2019), shorter ones being left out",
     )
 
 
@@ -90,7 +90,9 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
 
 
 def quartile(bench: "Bench") -> int:
-    """The step (counted from 0) at which the shortest quarter of the targets has ended; 003 §4.1, for translators."""
+    """The step (counted from 0) at which the shortest quarter of the targets has ended; Vashishth et al. 2019 §4.1, for
+    translators.
+    """
     if bench.subject.task.name != "seq2seq":
         raise BadConfig(f"steps=quartile is for translators; {bench.subject.name} is for {bench.subject.task.name}")
     lengths = [int(n) for batch in bench.batches() for n in batch.answers.sum(1)]
@@ -175,7 +177,7 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """Violins of the change by bins of the largest weight and by label (003 Fig. 2).
+    """Violins of the change by bins of the largest weight and by label (Vashishth et al. 2019 Fig. 2).
 
     Where attention is shuffled at several places: the places that move the prediction furthest, with intervals.
     """

@@ -6,8 +6,8 @@ precision over recall, 1 if all marked words come first. Words of one score are 
 tell words apart gets the share that is marked, and in a short text an order by chance gets more (0.41, where one of six
 is marked). Beside it stands the precision at their number: of as many words as are marked, those that score highest,
 the share that is marked, words of one score being in an order by chance. Of a narrative both are means over its
-windows, within which scores are normalized (paper 000, §5.2 and §3). Of a translation the last word is explained, and
-the words that are linked to it are marked.
+windows, within which scores are normalized (Wu et al. 2020, §5.2 and §3). Of a translation the last word is explained,
+and the words that are linked to it are marked.
 
 The smallest effect of interest is a twentieth more than random scores give. Examples without a marked word say nothing
 and are left out; signed scores count by size.

@@ -2,7 +2,7 @@
 
 The heads of a layer have no order of their own: move the rows of the query, key and value projections and the columns
 of the output projection head by head, in each layer as you like, and the model is the same function. Layer-wise
-attention tracing (paper 000) multiplies head h of one layer with head h of the next, so that its scores change; an
+attention tracing (Wu et al. 2020) multiplies head h of one layer with head h of the next, so that its scores change; an
 explainer whose scores change is not determined by what the model does.
 
 The check gives the heads of every layer new numbers, at random and in each layer by itself, and explains again. The

@@ -1,9 +1,9 @@
 """How good is the model at its task?
 
 No test of attention means much on a model that does not know its task. The score is the accuracy in per cent; of chunks
-their F1 (paper 002, Table 1), of translations the BLEU; of series the mean over narratives of their concordance (paper
-000, Table 1). Over several seeds it shows how far two trainings of the same model differ, which is what any other
-difference has to be measured by (Wiegreffe & Pinter 2019, §3.2).
+their F1 (Yang 2019, Table 1), of translations the BLEU; of series the mean over narratives of their concordance (paper
+Wu et al. 2020, Table 1). Over several seeds it shows how far two trainings of the same model differ, which is what any
+other difference has to be measured by (Wiegreffe & Pinter 2019, §3.2).
 """
 
 from typing import TYPE_CHECKING, Any

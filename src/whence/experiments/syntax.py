@@ -1,6 +1,6 @@
 """Is attention nearer to the syntax of a sentence than to trees without any?
 
-Paper 001. A dependency tree says where each word would attend (by default to its parent alone): P. How far a head's
+Varano 2019. A dependency tree says where each word would attend (by default to its parent alone): P. How far a head's
 attention Q is from it is D_KL(P ‖ Q) in nats, for every word, then the mean over the words of a sentence, then over
 sentences (§4.2). Beside the true tree of each sentence stand random ones, drawn in several ways (`--baselines`): the
 paper's, all trees equally likely, trees alike the true one in the lengths of its arcs, or in how many parents come
@@ -62,7 +62,7 @@ class Config(Run):
     )
     masked: Masked = Field(
         "zero",
-        description="a parent that may not be attended counts as perfect (zero, as in paper 001), is left out (skip),"
+        description="a parent that may not be attended counts as perfect (zero, as in Varano 2019), is left out (skip),"
         " or has a least weight (floor)",
     )
     floor: float = Field(1e-6, gt=0, lt=1, description="the least weight, where --masked is floor")

@@ -1,6 +1,6 @@
 """Which words get the highest scores?
 
-Paper 000, §6.3 and Fig. 4. An explainer scores every word of every text; the mean of a word's scores over its
+Wu et al. 2020, §6.3 and Fig. 4. An explainer scores every word of every text; the mean of a word's scores over its
 occurrences ranks the words of the corpus. The paper sees words of strong emotion on top and says that stop words do not
 receive high scores. The check: the place of stop words in the ranking, from 0 (on top) to 1 (at the bottom), 0.5 where
 they stand as any word does. The smallest effect of interest is a tenth of the list.
@@ -115,7 +115,7 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """A word cloud by the first explainer (000 Fig. 4), above the places of stop words by all of them."""
+    """A word cloud by the first explainer (Wu et al. 2020 Fig. 4), above the places of stop words by all of them."""
     methods = list(table["method"].unique())
     first = table[(table["method"] == methods[0]) & (table["count"] >= SEEN)]
     stops = table[table["stop"]]

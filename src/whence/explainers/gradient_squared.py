@@ -1,4 +1,4 @@
-"""Squared gradient: how steeply the answer changes with a word's vector, whichever way. Paper 000, Eq. 13.
+"""Squared gradient: how steeply the answer changes with a word's vector, whichever way. Wu et al. 2020, Eq. 13.
 
     G_w(d) = (∂f/∂w_d)²
 

@@ -1,4 +1,4 @@
-"""Layer-wise attention tracing: the attention that reaches a token down the layers, head by head. Paper 000, §3.
+"""Layer-wise attention tracing: the attention that reaches a token down the layers, head by head. Wu et al. 2020, §3.
 
     A_h(i)^(L+1) = α_i                        (8)   from the local attention α; each head starts with all of it
     A_h(i)^l = Σ_j α_h(i→j)^l A_h(j)^(l+1)    (10)  down the layers, head h of one layer to head h of the next

@@ -6,7 +6,7 @@ What comes down to a token is shared out by all heads of the layer below alike, 
 hidden state that all heads above wrote. Of one layer it is `lat`. But for a factor H it is the attention rollout of
 Abnar & Zuidema 2020 without residual paths, from one row.
 
-Differs from paper 000, whose heads pass on to the heads of the same number only (Eq. 10).
+Differs from Wu et al. 2020, whose heads pass on to the heads of the same number only (Eq. 10).
 """
 
 import torch

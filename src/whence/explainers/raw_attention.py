@@ -1,8 +1,8 @@
 """Raw attention: the weights themselves, of one layer or their mean. What attention maps show.
 
-With many layers and heads the weights must be reduced, and the choice matters (paper 004): it is always stated. A model
-that attends to parts of the text (words of a sentence, then sentences) says itself how much of each token that makes,
-by a method `token_weights`; this is then its only layer.
+With many layers and heads the weights must be reduced, and the choice matters (Mrini et al. 2019): it is always stated.
+A model that attends to parts of the text (words of a sentence, then sentences) says itself how much of each token that
+makes, by a method `token_weights`; this is then its only layer.
 """
 
 from typing import Any

@@ -168,7 +168,8 @@ def flow(
     normalize: str = "softmax_sum",
     row: int | str = "auto",
 ) -> Flow:
-    """How attention flows from the answer down to the tokens of a text, through layers and heads (paper 000, Fig. 3).
+    """How attention flows from the answer down to the tokens of a text, through layers and heads (Wu et al. 2020, Fig.
+    3).
 
     `normalize` and `row` are those of `lat`. `.save("flow.html")` writes it, also as .svg or .pdf.
     """

@@ -1,4 +1,4 @@
-"""A trace of attention as plain numbers to be drawn: what `lat` followed, for one text (paper 000, Fig. 3)."""
+"""A trace of attention as plain numbers to be drawn: what `lat` followed, for one text (Wu et al. 2020, Fig. 3)."""
 
 import torch
 from jaxtyping import Float

@@ -1,4 +1,6 @@
-"""Attention from the words of a translation to those of its text (Bahdanau et al. 2015, Fig. 3; 004 Fig. 1)."""
+"""Attention from the words of a translation to those of its text (Bahdanau et al. 2015, Fig. 3; Mrini et al. 2019 Fig.
+1).
+"""
 
 import textwrap
 from collections.abc import Sequence

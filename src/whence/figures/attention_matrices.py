@@ -1,4 +1,4 @@
-"""Attention from words to words as squares, one matrix below the other (001 Fig. 4)."""
+"""Attention from words to words as squares, one matrix below the other (Varano 2019 Fig. 4)."""
 
 import textwrap
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,6 @@
-"""Bars with their intervals, in groups one below the other (003 Fig. 1: base and uniform attention, task by task)."""
+"""Bars with their intervals, in groups one below the other (Vashishth et al. 2019 Fig. 1: base and uniform attention,
+task by task).
+"""
 
 from collections.abc import Hashable, Mapping
 from typing import Any

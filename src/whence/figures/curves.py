@@ -1,4 +1,4 @@
-"""Lines over steps with their bands, a panel for each group, beside a dotted base (003 Fig. 4)."""
+"""Lines over steps with their bands, a panel for each group, beside a dotted base (Vashishth et al. 2019 Fig. 4)."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Points with the parabola fitted to them, a panel for each group (000 Fig. 5: scores by valence)."""
+"""Points with the parabola fitted to them, a panel for each group (Wu et al. 2020 Fig. 5: scores by valence)."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""A table of numbers shaded by their size, with a column to compare them with (000 Fig. 6)."""
+"""A table of numbers shaded by their size, with a column to compare them with (Wu et al. 2020 Fig. 6)."""
 
 import re
 from collections.abc import Collection

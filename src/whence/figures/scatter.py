@@ -1,4 +1,6 @@
-"""One number of each example against another: points, and by bins where the middle of them lies (003 Fig. 3)."""
+"""One number of each example against another: points, and by bins where the middle of them lies (Vashishth et al. 2019
+Fig. 3).
+"""
 
 import numpy as np
 import numpy.typing as npt

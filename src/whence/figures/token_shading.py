@@ -48,7 +48,7 @@ def lines(tokens: Sequence[str], scores: Scores, shading: Shading = "strongest")
     """A line for each method, each on its own scale: methods score in different units.
 
     Shades go from zero to the `strongest` score, or over the `range` of a text, from its least score to its largest, as
-    in the highlights of paper 000.
+    in the highlights of Wu et al. 2020.
     """
     named = scores if isinstance(scores, Mapping) else {"": scores}
     return [_line(method, tokens, [float(score) for score in row], shading) for method, row in named.items()]

@@ -1,4 +1,4 @@
-"""A word cloud (000 Fig. 4): the larger a word, the higher its score."""
+"""A word cloud (Wu et al. 2020 Fig. 4): the larger a word, the higher its score."""
 
 from collections.abc import Callable
 from typing import Any

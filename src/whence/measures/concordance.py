@@ -1,4 +1,4 @@
-"""How far a predicted series agrees with the true one: Lin's (1989) concordance correlation. Paper 000, Appendix."""
+"""How far a predicted series agrees with the true one: Lin's (1989) concordance correlation (Wu et al. 2020)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ def concordance(true: Float[ndarray, " window"], predicted: Float[ndarray, " win
 
 
 def concordances(true: Sequence[ndarray], predicted: Sequence[ndarray]) -> Float[ndarray, " example"]:
-    """The concordance of each series [window]; their mean is the score of a model (paper 000, Table 1)."""
+    """The concordance of each series [window]; their mean is the score of a model (Wu et al. 2020, Table 1)."""
     pairs = zip(true, predicted, strict=True)
     return np.array([concordance(np.asarray(t, float), np.asarray(p, float)) for t, p in pairs])
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A mean over runs and examples with its two standard deviations, as Table 1 of paper 000 has them.
+    """A mean over runs and examples with its two standard deviations, as Table 1 of Wu et al. 2020 has them.
 
     `over_runs` is that of the runs' means (ddof 1, since runs are a sample; NaN for one run), `over_examples` that of
     the examples within a run (ddof 0, as the authors' code has it), mean over the runs.

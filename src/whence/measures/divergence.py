@@ -10,7 +10,7 @@ Array = TypeVar("Array")
 
 
 def total_variation(p: Array, q: Array) -> Array:
-    """Total variation distance, ½ Σ |p − q| over the last axis: 0 (equal) to 1 (disjoint). Paper 003 §4.1.
+    """Total variation distance, ½ Σ |p − q| over the last axis: 0 (equal) to 1 (disjoint). Vashishth et al. 2019 §4.1.
 
     Differs from Jain & Wallace's and Wiegreffe & Pinter's code, which take |p − q| of one sigmoid, once whole and once
     halved; for two classes the whole is the total variation.

@@ -63,7 +63,7 @@ def quadratic(
     x: Float[ndarray, " point"],
     controls: Float[ndarray, "point control"] | None = None,
 ) -> Quadratic:
-    """Least squares of y on the two orthogonal polynomials of x. Paper 000, Eq. 12 and its footnote 4.
+    """Least squares of y on the two orthogonal polynomials of x. Wu et al. 2020, Eq. 12 and its footnote 4.
 
     b1 and b2 grow with the root of the number of points, since the columns are of length one. `controls` are further
     columns, taken linearly; the curve is then drawn at their means.

@@ -1,4 +1,4 @@
-"""How near attention is to trees: divergence per token (paper 001), and how often a head finds the parent.
+"""How near attention is to trees: divergence per token (Varano 2019), and how often a head finds the parent.
 
 All functions take a padded batch and measure every attention head and token at once; a place where there is nothing to
 measure (a root, padding) is NaN.
@@ -46,7 +46,8 @@ def tree_divergence(
     masked: Masked = "zero",
     floor: float = 1e-6,
 ) -> TreeDivergence:
-    """D_KL(P ‖ Q) = Σ P ln P − Σ P ln Q in nats, of a reference P (`data/references.py`) from attention Q (001, §4.2).
+    """D_KL(P ‖ Q) = Σ P ln P − Σ P ln Q in nats, of a reference P (`data/references.py`) from attention Q (Varano 2019,
+    §4.2).
 
     Where a mask forbids Q to attend to what P is on (a parent on the wrong side of DiSAN's directional mask), the
     divergence is not defined, and a convention decides:

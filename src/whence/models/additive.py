@@ -3,9 +3,9 @@
     x = embed(tokens) · h = encode(x) · α = softmax(score(h)) over the tokens · ŷ = W Σ α h
 
 The only road from the text to the prediction leads through the attention. With `pairs`, a second text (a question, a
-hypothesis) is read by an encoder of its own and asks: score(h, q), paper 003, Eq. 2. With `conditional`, that encoder
-goes on from where the first text's ended (Rocktäschel et al. 2016; paper 003, Eq. 3). Sizes are those of Jain &
-Wallace's code.
+hypothesis) is read by an encoder of its own and asks: score(h, q), Vashishth et al. 2019, Eq. 2. With `conditional`,
+that encoder goes on from where the first text's ended (Rocktäschel et al. 2016; Vashishth et al. 2019, Eq. 3). Sizes
+are those of Jain & Wallace's code.
 """
 
 import math
@@ -27,8 +27,8 @@ from whence.models.parts.encoders import ENCODERS, LSTMEncoder, PlainModel, real
 class AdditiveConfig(PreTrainedConfig):
     """`hidden_size` is per direction of the LSTM. The first and last token of a text (`bos`, `eos`) get no attention
     unless `attend_specials`. With `pairs` the second text asks; with `bypass` it also goes straight to the decoder, as
-    in Jain & Wallace's question answering (in paper 003 the decoder sees the attended text alone). With `conditional`
-    the second text's LSTM starts from the first text's last state, hidden and cell of each direction.
+    in Jain & Wallace's question answering (in Vashishth et al. 2019 the decoder sees the attended text alone). With
+    `conditional` the second text's LSTM starts from the first text's last state, hidden and cell of each direction.
     """
 
     model_type = "whence-additive"
@@ -48,9 +48,11 @@ class AdditiveConfig(PreTrainedConfig):
 
 
 class AdditiveScore(nn.Module):
-    """vᵀ tanh(W h + b) (Bahdanau et al. 2015; 003 Eq. 1), with a question vᵀ tanh(W₁ h + b + W₂ q) (003 Eq. 2).
+    """vᵀ tanh(W h + b) (Bahdanau et al. 2015; Vashishth et al. 2019 Eq. 1), with a question vᵀ tanh(W₁ h + b + W₂ q)
+    (Vashishth et al. 2019 Eq. 2).
 
-    Differs from the paper: Eq. 2 has no b, Jain & Wallace's code has. Without `bias` there is none (003 Eq. 3).
+    Differs from the paper: Eq. 2 has no b, Jain & Wallace's code has. Without `bias` there is none (Vashishth et al.
+    2019 Eq. 3).
     """
 
     def __init__(self, width: int, pairs: bool, bias: bool = True) -> None:

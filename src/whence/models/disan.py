@@ -1,4 +1,4 @@
-"""`disan`: the Directional Self-Attention Network of Shen et al. 2018, whose attention paper 001 sets beside trees.
+"""`disan`: the Directional Self-Attention Network of Shen et al. 2018, whose attention Varano 2019 sets beside trees.
 
     h = ELU(W x + b) · s_ij = c tanh((W₁ h_j + W₂ h_i + b₁) / c), c = 5 · α = softmax(s) over the j that i may see
     context_i = Σ α_ij h_j, each feature by itself · u = F h + (1 - F) context, F = σ(W₃ h + W₄ context + b₂)
@@ -6,10 +6,10 @@
 
 A feature is a head of width one. In `sees_past` a token attends to those before it, in `sees_future` to those after it,
 in neither to itself; the first token of a text in the one and the last in the other attend to nothing, and their
-context is zero. The authors call these forward and backward, and the code that paper 001 agrees with the other way
+context is zero. The authors call these forward and backward, and the code that Varano 2019 agrees with the other way
 round. A pair is classified by [s₁; s₂; s₁-s₂; s₁ s₂], both texts read by the same encoder; a single text by s.
 
-Differs from the paper: the score has no outer matrix Wᵀ (paper 001, §3.1), as in the authors' code; the gate has one
+Differs from the paper: the score has no outer matrix Wᵀ (Varano 2019, §3.1), as in the authors' code; the gate has one
 bias and not three. `hidden_size` may differ from the width of the word vectors. In training no pair is dropped for its
 length (theirs: the longest 3 %), and a word without a vector begins like the others (theirs: smaller).
 """
@@ -39,9 +39,9 @@ CELLS = 2**22  # weights that exist at a time, where those who look are content 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
 @strict
 class DisanConfig(PreTrainedConfig):
-    """`hidden_size` is the number of features of each direction (300, or 50 in paper 001's DiSAN-50). `dropout` is that
-    of whatever a matrix is given. The first and last token of a text (`bos`, `eos`) are not there for the attention
-    unless `attend_specials`: the paper's texts have words only. With `pairs` there are two texts.
+    """`hidden_size` is the number of features of each direction (300, or 50 in Varano 2019's DiSAN-50). `dropout` is
+    that of whatever a matrix is given. The first and last token of a text (`bos`, `eos`) are not there for the
+    attention unless `attend_specials`: the paper's texts have words only. With `pairs` there are two texts.
     """
 
     model_type = "whence-disan"

@@ -3,9 +3,9 @@
     of each sentence: h = GRU(words) · α = softmax(score(h)) over its words · s = Σ α h
     of the text:      h = GRU(sentences) · β = softmax(score(h)) over its sentences · ŷ = W Σ β h
 
-Both levels score by Eq. 1 of paper 003 (§3.1). Sizes are those of Yang et al.; the dropout rates of Serrano & Smith's
-code are .44 (words), .22 (sentences), .25 (output). A text comes as one sequence of tokens, as for the other models,
-and is cut into sentences here.
+Both levels score by Eq. 1 of Vashishth et al. 2019 (§3.1). Sizes are those of Yang et al.; the dropout rates of Serrano
+& Smith's code are .44 (words), .22 (sentences), .25 (output). A text comes as one sequence of tokens, as for the other
+models, and is cut into sentences here.
 """
 
 from dataclasses import dataclass, field
@@ -85,8 +85,8 @@ def cut_into_sentences(ends: Tokens, mask: Tokens, special: Tokens) -> Layout:
 
 
 class Level(nn.Module):
-    """The words of each sentence, or the sentences of the text: h = GRU(x), and the scores cᵀ tanh(W h + b) (003 Eq. 1;
-    Yang et al. Eq. 5 and 8).
+    """The words of each sentence, or the sentences of the text: h = GRU(x), and the scores cᵀ tanh(W h + b) (Vashishth
+    et al. 2019 Eq. 1; Yang et al. Eq. 5 and 8).
     """
 
     def __init__(self, size: int, config: HierarchicalConfig, dropout: float) -> None:

@@ -1,4 +1,4 @@
-"""`pooled`: a self-attention encoder whose tokens one more attention pools. Paper 000 (Wu, Nguyen & Ong 2020), §2.
+"""`pooled`: a self-attention encoder whose tokens one more attention pools. Wu et al. 2020, §2.
 
     A = softmax(Q Kᵀ / √d) in 8 heads, 6 layers (Eq. 1-4) · α = softmax(MLP(x)) over the tokens (Eq. 5)
     c = Σ α x (Eq. 6) · ŷ = MLP(c)
@@ -32,7 +32,7 @@ Tokens = Bool[Tensor, "batch token"]
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
 @strict
 class PooledConfig(PreTrainedConfig):
-    """Where text and code of paper 000 disagree, the first is the text, the second the code:
+    """Where text and code of Wu et al. 2020 disagree, the first is the text, the second the code:
 
     - `positions`: `sinusoidal` ("identical to the Transformer encoder"; words are scaled by √width before) or `none`
       (a bag of words).

@@ -1,4 +1,4 @@
-"""`pooled` for time series: a value for each window of a narrative. Paper 000 (Wu, Nguyen & Ong 2020), §2, Fig. 1.
+"""`pooled` for time series: a value for each window of a narrative. Wu et al. 2020, §2, Fig. 1.
 
     c_t = the vector of window t, as `pooled` makes it (Eq. 1-6) · h_t = LSTM(c_1 … c_t) · ŷ_t = MLP(h_t)
 

@@ -1,4 +1,5 @@
-"""`recurrent`: a translator of LSTMs with one attention. Bahdanau et al. 2015; Luong et al. 2015; paper 003, §3.3.
+"""`recurrent`: a translator of LSTMs with one attention. Bahdanau et al. 2015; Luong et al. 2015; Vashishth et al.
+2019, §3.3.
 
     h = encode(source) · c_t = f(c_{t-1}, y_{t-1}, h_α^t) · h_α^t = Σ_i α_{t,i} h_i · ŷ_t = W tanh(W_c [h_α^t; c_t])
 

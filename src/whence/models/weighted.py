@@ -2,7 +2,7 @@
 
     h_j = ReLU(W x_j + b) · c_i = [Σ_j α¹_ij h_j ; … ; Σ_j αᴴ_ij h_j] · y_i = softmax(V c_i + d)
 
-The stricter probe that paper 002 proposes in §6: no positions, no residual path, no attention of its own. The site
+The stricter probe that Yang 2019 proposes in §6: no positions, no residual path, no attention of its own. The site
 `attention` has equal weights unless others are imposed (`whence run guide --into words`).
 
 Differs from the paper, which says "a feed forward layer" and no more: it is one layer, with a head for each head of the

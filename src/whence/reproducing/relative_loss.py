@@ -1,4 +1,4 @@
-"""What is lost without attention, by kind of task: paper 003's finding in numbers, and its Figure 1."""
+"""What is lost without attention, by kind of task: Vashishth et al. 2019's finding in numbers, and its Figure 1."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,7 +25,8 @@ KINDS = {"single": "single texts", "pair": "pairs of texts", "generation": "tran
 def relative_falls(tables: Mapping[str, Sequence[pd.DataFrame]], variant: str = "uniform") -> dict[str, Interval]:
     """By kind of task what share of the score is lost when a model is trained with equal weights, in per cent.
 
-    The mean over the cases of (base − altered) / base (003 §4.1); the interval resamples each case by itself.
+    The mean over the cases of (base − altered) / base (Vashishth et al. 2019 §4.1); the interval resamples each case by
+    itself.
     """
     found = {}
     for kind, of_kind in tables.items():

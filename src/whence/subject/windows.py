@@ -1,4 +1,4 @@
-"""From narratives to batches: windows of words, of each of which a value is predicted (paper 000, §5.2)."""
+"""From narratives to batches: windows of words, of each of which a value is predicted (Wu et al. 2020, §5.2)."""
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate

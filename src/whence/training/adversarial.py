@@ -2,12 +2,12 @@
 
     loss = distance(ŷ, ŷ_base) − λ · divergence(α, α_base)
 
-Wiegreffe & Pinter 2019, §4: total variation, KL(α ‖ α_base). Paper 002, §4.2: negative log-likelihood of the base's
+Wiegreffe & Pinter 2019, §4: total variation, KL(α ‖ α_base). Yang 2019, §4.2: negative log-likelihood of the base's
 answers, KL.
 
 Differs from both: distance is the mean over the answers, divergence the mean over the rows of attention of real tokens,
 over heads and over sites. `averaged` brings back what the authors' codes did: `cells`, the mean over every cell of
-batch × head × query × key, padding too (paper 002); `sums`, both terms summed over the batch (Wiegreffe & Pinter).
+batch × head × query × key, padding too (Yang 2019); `sums`, both terms summed over the batch (Wiegreffe & Pinter).
 """
 
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ class Opposing(BaseModel):
     averaged: Literal["rows", "cells", "sums"] = Field("rows", description="over real rows, all cells, or not at all")
     start: Literal["scratch", "base"] = Field("scratch", description="from new weights, or from the base model's")
     sites: tuple[str, ...] = Field(("*",), min_length=1, description="where attention shall differ")
-    dropped: bool = Field(False, description="look at weights after dropout in training, as paper 002's code does")
+    dropped: bool = Field(False, description="look at weights after dropout in training, as Yang 2019's code does")
     chosen_by: Literal["loss", "score"] = Field("loss", description="which epoch is kept: by this loss, or by answers")
 
 

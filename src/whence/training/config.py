@@ -49,9 +49,9 @@ REFERENCE = tuple(model for model in PRESETS if model != FINE_TUNED)  # what can
 
 class Training(BaseModel):
     """What to train, on what, and how. Defaults are those of the model: for `additive` and `conditional` Jain &
-    Wallace's (2019); for `pooled` and `pooled_series` those of paper 000, in one of three modes; for `disan` those of
-    its authors' code (their 400,000 steps are 46 epochs of SNLI); for `transformer` as a tagger, given a mode, those of
-    paper 002; for a saved model, which is fine-tuned, those usual for BERT.
+    Wallace's (2019); for `pooled` and `pooled_series` those of Wu et al. 2020, in one of three modes; for `disan` those
+    of its authors' code (their 400,000 steps are 46 epochs of SNLI); for `transformer` as a tagger, given a mode, those
+    of Yang 2019; for a saved model, which is fine-tuned, those usual for BERT.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -96,7 +96,7 @@ class Training(BaseModel):
         None, gt=0, description="width inside the feed-forward layers (transformer)"
     )
     form: Literal["vaswani", "torchnlp"] = Field(
-        "vaswani", description="an encoder as Vaswani et al. have it, or torchnlp, which paper 002 used (transformer)"
+        "vaswani", description="an encoder as Vaswani et al. have it, or torchnlp, which Yang 2019 used (transformer)"
     )
     rectified: bool = Field(False, description="ReLU and dropout also where none belong, as in torchnlp (transformer)")
     masks_padding: bool = Field(True, description="let nobody attend to padding (transformer)")

@@ -94,10 +94,10 @@ def fit(
     """Fit the subject's model in place, and leave it as it was in its best epoch on `dev`.
 
     The `lesson` is to give the right answers, unless another one is given. `override` makes a rule for the attention of
-    a whole epoch, in training and on dev alike (*train+infer* of paper 003). With a `checkpoint` path, the run is
-    written there after every epoch, and taken up from there. `each_epoch` is called with the number of epochs done and
-    the subject as it then is: with 0 before the first, and after every one. A run that is taken up calls it for the
-    epochs that it trains, so that none is missed, and one may come twice.
+    a whole epoch, in training and on dev alike (*train+infer* of Vashishth et al. 2019). With a `checkpoint` path, the
+    run is written there after every epoch, and taken up from there. `each_epoch` is called with the number of epochs
+    done and the subject as it then is: with 0 before the first, and after every one. A run that is taken up calls it
+    for the epochs that it trains, so that none is missed, and one may come twice.
     """
     if not train or not dev:
         raise BadData(f"fitting needs examples to learn from and to choose by; came {len(train)} and {len(dev)}")

@@ -1,9 +1,9 @@
 """A model whose attention is given from outside, text by text, whenever it is trained or asked.
 
-Wiegreffe & Pinter 2019, §3.4 (on an MLP over word vectors); paper 002, §4.3 (on the same transformer, the rest of it
+Wiegreffe & Pinter 2019, §3.4 (on an MLP over word vectors); Yang 2019, §4.3 (on the same transformer, the rest of it
 free). The weights are the same in every epoch, and are imposed in training and in testing alike.
 
-Differs from paper 002's code, which never handed the stored weights to the model: what it printed as Table 2 is an
+Differs from Yang 2019's code, which never handed the stored weights to the model: what it printed as Table 2 is an
 ordinary training, three times.
 """
 

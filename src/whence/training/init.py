@@ -44,10 +44,10 @@ def untrained(training: Training, corpus: Corpus) -> Subject:
 def refuse_mode(training: Training, task: str) -> None:
     """Refuse a mode of a model, or of a task, that no paper is about."""
     if training.mode is not None and training.model not in MODELS:
-        raise BadConfig(f"a mode is a reading of a paper's model: pooled (paper 000), or transformer as a tagger"
-                        f" (paper 002); {training.model} has none. Leave mode out")  # fmt: skip
+        raise BadConfig(f"a mode is a reading of a paper's model: pooled (Wu et al. 2020), or transformer as a tagger"
+                        f" (Yang 2019); {training.model} has none. Leave mode out")  # fmt: skip
     if training.mode is not None and training.model == "transformer" and task != "token-classification":
-        raise BadConfig("the modes of transformer are readings of paper 002's tagger; this corpus has no tags of words."
+        raise BadConfig("the modes of transformer are readings of Yang 2019's tagger; this corpus has no tags of words."
                         " Leave mode out")  # fmt: skip
 
 

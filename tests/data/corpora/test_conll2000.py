@@ -65,7 +65,7 @@ def test_a_corpus_that_is_not_there_says_how_to_get_it(tmp_path):
 
 
 def test_the_real_sentences():
-    """Counts of the shared task (Tjong Kim Sang & Buchholz 2000, §3), and of paper 002."""
+    """Counts of the shared task (Tjong Kim Sang & Buchholz 2000, §3), and of Yang 2019."""
     corpus = load("conll2000", data_dir=real("conll2000"))
     assert [len(corpus[split]) for split in ("train", "dev", "test")] == [8042, 894, 2012]
     words = {split: sum(len(e.words) for e in corpus[split]) for split in corpus.splits}

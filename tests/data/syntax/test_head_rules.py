@@ -109,7 +109,7 @@ def test_a_pair_without_good_parses_is_said(tmp_path, changed, says):
 
 
 def test_real_parses(tmp_path):
-    """Paper 001, §5.1: 55.36 % of heads come first in Stanford dependencies; in all pairs here, 57.9 and 52.0 %."""
+    """Varano 2019, §5.1: 55.36 % of heads come first in Stanford dependencies; in all pairs here, 57.9 and 52.0 %."""
     path = real("snli") / "snli" / "snli_1.0_dev.part2566.jsonl.gz"
     if not path.exists():
         pytest.skip("WHENCE_DATA has other files of snli than those whose counts are known here")

@@ -83,7 +83,7 @@ def test_trees_with_as_many_heads_before_are_equally_likely(before):
 
 
 def test_shapes_and_directions_of_fourteen_words():
-    """Paper 001, §5.1: 49.80 % of heads come first; DETAILS §1.2: mean depth and largest degree by other code."""
+    """Varano 2019, §5.1: 49.80 % of heads come first; DETAILS §1.2: mean depth and largest degree by other code."""
     rng, heads = np.random.default_rng(0), [-1] * 14
     for draw, depth, degree in ((random_trees.arc_standard, 2.83, 3.94), (random_trees.uniform, 3.38, 2.85)):
         trees = [draw(heads, rng) for _ in range(1500)]

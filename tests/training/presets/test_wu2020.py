@@ -1,4 +1,4 @@
-"""The three modes of paper 000's model: what they say, and a step of training in each."""
+"""The three modes of Wu et al. 2020's model: what they say, and a step of training in each."""
 
 import json
 
@@ -37,7 +37,7 @@ def test_a_modes_options_hold_where_nothing_is_said(mode):
 
 
 def test_what_each_mode_reads():
-    """Paper 000 §2, §5.1, and what its authors' code did."""
+    """Wu et al. 2020 §2, §5.1, and what its authors' code did."""
     paper, code, corrected = (Training(model="pooled", mode=mode) for mode in ("paper", "author-code", "corrected"))
     assert [(t.positions, t.norm, t.loss, t.dropout_epochs) for t in (paper, code, corrected)] == [
         ("sinusoidal", "post", "cross_entropy", 0), ("none", "query", "binary", 1), ("none", "pre", "cross_entropy", 0),

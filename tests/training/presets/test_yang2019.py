@@ -1,4 +1,4 @@
-"""Paper 002's tagger: its layers beside the formulas written out, its three modes, its learning rate."""
+"""Yang 2019's tagger: its layers beside the formulas written out, its three modes, its learning rate."""
 
 import math
 
@@ -193,7 +193,7 @@ def test_vectors_that_learn_and_vectors_of_a_classifier(corpus, vectors, tmp_pat
 @pytest.mark.parametrize(
     ("options", "made", "says"),
     [
-        ({"mode": "paper"}, reviews, "readings of paper 002's tagger; this corpus has no tags"),
+        ({"mode": "paper"}, reviews, "readings of Yang 2019's tagger; this corpus has no tags"),
         ({"norm": "query"}, clauses, "comes before each sub-layer or after it; norm query is pooled's"),
     ],
 )

@@ -23,8 +23,8 @@ def load(data_dir: str | Path, digits: bool = False) -> Corpus:
     """The sentences with a tag for every word, from the folder `<data_dir>/conll2000`.
 
     There is no official `dev`: a tenth of the training sentences is drawn, always the same, which leaves 8,042 of 8,936
-    as in paper 002; `test` is untouched. With `digits` (`conll2000:digits`) a word that is nothing but digits is 0, as
-    in the code of paper 002.
+    as in Yang 2019; `test` is untouched. With `digits` (`conll2000:digits`) a word that is nothing but digits is 0, as
+    in the code of Yang 2019.
     """
     shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
     read = {split: tuple(each_sentence(shelf.take(f"{split}.txt")[0], digits)) for split in ("train", "test")}

@@ -22,7 +22,7 @@ def load(data_dir: str | Path, trees: str = "") -> Corpus:
     the parses that come with the corpus (by the Stanford parser) by a scheme of `data/head_rules.py`. The pairs are
     those without trees: an encoder of sentences, such as DiSAN, is trained on pairs and looked at in each sentence.
 
-    *Differs from paper 001*, whose trees are Stanford dependencies from a dependency parser: `content` is near them.
+    *Differs from Varano 2019*, whose trees are Stanford dependencies from a dependency parser: `content` is near them.
     """
     shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
     splits, notes = {}, []

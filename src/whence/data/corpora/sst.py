@@ -132,7 +132,7 @@ def word_labels(data_dir: str | Path, cased: Literal["mean", "last"] = "mean") -
     """The label of every word by itself, in small letters: 0 (very negative) to 4 (very positive); of all splits.
 
     Words that differ in capitals only were rated apart: their `mean`, or the `last` in the order of the files, which is
-    about what the authors of paper 000 did (last in the order of their dictionary).
+    about what the authors of Wu et al. 2020 did (last in the order of their dictionary).
     """
     shelf = Shelf(ENTRY, Path(data_dir) / "sst")
     files = [path for split in SPLITS for path in shelf.take(f"{split}.txt")]

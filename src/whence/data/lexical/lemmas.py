@@ -10,9 +10,9 @@ APOSTROPHES = ("'s", "s'", "'")
 def lemma(word: str, known: Container[str]) -> str | None:
     """The first candidate that is known; None if there is none. The word itself is not a candidate.
 
-    Differs from paper 000, whose authors took WordNet's lemma of the noun, then all forms of the package `word_forms`
-    (their values averaged), then a list made by hand that is not released. These rules know no irregular forms
-    (*went*, *children*) and nothing of parts of speech.
+    Differs from Wu et al. 2020, whose authors took WordNet's lemma of the noun, then all forms of the package
+    `word_forms` (their values averaged), then a list made by hand that is not released. These rules know no irregular
+    forms (*went*, *children*) and nothing of parts of speech.
     """
     return next((one for one in candidates(word) if len(one) >= SHORTEST and one != word and one in known), None)
 

@@ -68,7 +68,7 @@ def load_lexicon(name: str, data_dir: str | Path | None = None) -> Lexicon:
 def warriner(data_dir: Path) -> Lexicon:
     """The valence of 13,915 English lemmas, mean of about twenty raters, 1 to 9. Warriner et al. 2013.
 
-    Very positive from 6.5 on, very negative below 3.5, as in paper 000, footnote 7.
+    Very positive from 6.5 on, very negative below 3.5, as in Wu et al. 2020, footnote 7.
     """
     folder = data_dir / "warriner"
     path = next((path for path in (folder / WARRINER, folder / f"{WARRINER}.gz") if path.exists()), None)
@@ -88,7 +88,7 @@ def warriner(data_dir: Path) -> Lexicon:
 def vader() -> Lexicon:
     """The valence of VADER's 7,500 words and signs, mean of ten raters, -4 to 4. Hutto & Gilbert 2014.
 
-    Very positive from 1.5 on, very negative below -1.5: paper 000's cuts, carried over from 1–9 to -4–4.
+    Very positive from 1.5 on, very negative below -1.5: Wu et al. 2020's cuts, carried over from 1–9 to -4–4.
     """
     spec = find_spec("vaderSentiment")
     if spec is None or spec.origin is None:

@@ -56,7 +56,7 @@ class Forest:
 
     @cached_property
     def before(self) -> Mapping[str, float]:
-        """Of each kind the share of words, roots left out, whose parent stands before them (paper 001, §5.1)."""
+        """Of each kind the share of words, roots left out, whose parent stands before them (Varano 2019, §5.1)."""
         return {kind: share_before(tree for trees in drawn for tree in trees if tree is not None)
                 for kind, drawn in self.kinds.items()}  # fmt: skip
 

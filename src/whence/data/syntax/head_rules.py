@@ -3,7 +3,7 @@
 The table is that of Collins (1999, Appendix A), after Magerman (1995). Two schemes:
 
 - `collins`, as printed: function words head their phrases (*has* of *has slept*, *that* of *that he slept*).
-- `content`, nearer to the Stanford dependencies that paper 001 used: auxiliaries and copulas hang on the verb,
+- `content`, nearer to the Stanford dependencies that Varano 2019 used: auxiliaries and copulas hang on the verb,
   adjective or noun that they go with, *that* on its clause, *'s* on its noun, and the first of coordinated parts is
   their head. Prepositions head their phrases in both, as in Stanford dependencies.
 """

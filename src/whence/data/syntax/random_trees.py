@@ -17,7 +17,7 @@ Draw = Callable[[Heads, np.random.Generator], Tree]
 
 
 def arc_standard(heads: Heads, rng: np.random.Generator) -> Tree:
-    """The tree of a random arc-standard parser (paper 001, §3.3): words shuffled, each legal action equally likely.
+    """The tree of a random arc-standard parser (Varano 2019, §3.3): words shuffled, each legal action equally likely.
 
     Shift is legal while words are waiting, left-arc and right-arc while two words are on the stack; the last word left
     is the root. *Differs from what the paper hoped*: not all trees are equally likely; flat ones are more so (of four

@@ -16,7 +16,7 @@ Rows = Float[ndarray, "word word"]
 
 
 def parent(heads: Heads) -> Rows:
-    """Every word attends to its head alone; the root to nothing (paper 001, §3.2, "our method")."""
+    """Every word attends to its head alone; the root to nothing (Varano 2019, §3.2, "our method")."""
     rows = np.zeros((len(heads), len(heads)))
     for word, head in enumerate(heads):
         if head != ROOT:
@@ -25,7 +25,7 @@ def parent(heads: Heads) -> Rows:
 
 
 def children(heads: Heads) -> Rows:
-    """Every word attends equally to those that hang on it; leaves to nothing (paper 001, §3.2, "overview")."""
+    """Every word attends equally to those that hang on it; leaves to nothing (Varano 2019, §3.2, "overview")."""
     return shared(parent(heads).T)
 
 
@@ -37,7 +37,7 @@ def neighbours(heads: Heads) -> Rows:
 def nearness(heads: Heads) -> Rows:
     """Every word attends to the others by their distance in the tree: softmax(−distance), itself left out.
 
-    Paper 001, §6, proposes distances as future work and says no more. A word is left out of its own row since DiSAN
+    Varano 2019, §6, proposes distances as future work and says no more. A word is left out of its own row since DiSAN
     does not let it attend to itself.
     """
     rows = np.exp(-distances(heads).astype(float))

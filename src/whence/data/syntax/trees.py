@@ -107,7 +107,7 @@ def heads_before(heads: Heads) -> Bool[ndarray, " arc"]:
 
 
 def share_before(trees: Iterable[Heads]) -> float:
-    """The share of words, roots left out, whose head stands before them (paper 001, §5.1); NaN if there are none."""
+    """The share of words, roots left out, whose head stands before them (Varano 2019, §5.1); NaN if there are none."""
     marks = [heads_before(heads) for heads in trees]
     arcs = sum(map(len, marks))
     return sum(int(mark.sum()) for mark in marks) / arcs if arcs else float("nan")

@@ -1,7 +1,7 @@
 """Something to be remembered, then noise, then a cue: say the first word, or name the first sentence, again.
 
 After the delayed classification of Haviv et al. (2019), whose item is a picture and whose noise is of pixels; in words,
-as paper 004 asks for:
+as Mrini et al. 2019 asks for:
 
     lantern kettle drum kettle ribbon ?        the item, a delay of four words, the cue: lantern
 

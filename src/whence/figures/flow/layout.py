@@ -134,7 +134,7 @@ def bound(amounts: Float[ndarray, "*any"], most: int) -> float:
 
 
 def alpha_of(amount: Float[ndarray, "*any"], darkest: float, scale: Scale) -> Float[ndarray, "*any"]:
-    """How dark a line or dot is: .997 · amount + .003 with the scale `authors`, as in the code of paper 000.
+    """How dark a line or dot is: .997 · amount + .003 with the scale `authors`, as in the code of Wu et al. 2020.
 
     *Differs from the paper*: with `strongest` it is .997 · (amount / darkest)^⅔ + .003, since with many tokens and
     layers amounts are so small that all would be white. Lines are darkest at the largest amount, or a quarter of a

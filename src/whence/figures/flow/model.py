@@ -1,6 +1,7 @@
 """The flow of attention: from where the answer is read, down through layers and heads, to the tokens.
 
-Plain numbers, made by an explainer (`lat`) and drawn by `flow_svg`, `flow_pdf` and `flow_html` (paper 000, Fig. 3).
+Plain numbers, made by an explainer (`lat`) and drawn by `flow_svg`, `flow_pdf` and `flow_html` (Wu et al. 2020, Fig.
+3).
 """
 
 import math
@@ -25,10 +26,10 @@ AXES = {"scores": "token", "readout": "token", "nodes": "level head token", "wei
 class Flow:
     """Weights, and how much attention arrives where when it is followed from the answer down to the tokens.
 
-    `readout` [token] is what the answer is read from (the pooling attention, or a row of the last layer), and
-    `nodes` [level head token] what has arrived at a token of a head: level `depth` is the top, level 0 the input, and
-    nodes[l, h, i] = Σ_j weights[l, h, j, i] · nodes[l+1, h, j] (paper 000, Eq. 10). `scores` [token] is what becomes
-    of it for each token, by the normalisation that `method` states.
+    `readout` [token] is what the answer is read from (the pooling attention, or a row of the last layer), and `nodes`
+    [level head token] what has arrived at a token of a head: level `depth` is the top, level 0 the input, and nodes[l,
+    h, i] = Σ_j weights[l, h, j, i] · nodes[l+1, h, j] (Wu et al. 2020, Eq. 10). `scores` [token] is what becomes of it
+    for each token, by the normalisation that `method` states.
     """
 
     tokens: tuple[str, ...]

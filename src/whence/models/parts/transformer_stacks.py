@@ -38,7 +38,7 @@ class TransformerConfig(PreTrainedConfig):
 
     Word vectors of `embedding_size` are brought to `hidden_size` by a linear map without bias (None: they are that
     wide); `frozen_vectors` do not learn. Unless `masks_padding`, the encoder's tokens also attend to padding, and what
-    is said of a text depends on those beside it. `form` is Vaswani et al.'s, or `torchnlp`'s, whose encoder paper 002
+    is said of a text depends on those beside it. `form` is Vaswani et al.'s, or `torchnlp`'s, whose encoder Yang 2019
     used: words are not scaled by √width, their dropout comes before they are projected, and attention has no biases.
     `rectified`: its slips, ReLU and dropout also after the second map of the feed-forward, and dropout on whole sums.
     """

@@ -1,4 +1,5 @@
-"""Three readings of paper 000's model, `pooled`: what its text says, what its authors' code did, what should have been.
+"""Three readings of Wu et al. 2020's model, `pooled`: what its text says, what its authors' code did, what should have
+been.
 
 - `paper`: cross-entropy (§5.1), and an encoder "identical to the original Transformer encoder" (§2): words scaled by
   the root of the width and sinusoidal positions, and layer norm after each sub-layer, as Vaswani et al. 2017 have it.
@@ -39,7 +40,7 @@ MODELS = ("pooled", "pooled_series", chunker.MODEL)  # which have modes
 
 
 def options_of(mode: str, model: str) -> dict[str, Any]:
-    """What a mode says of a model: the classifier, its form for series (`pooled_series`), or paper 002's chunker."""
+    """What a mode says of a model: the classifier, its form for series (`pooled_series`), or Yang 2019's chunker."""
     if model == chunker.MODEL:
         return chunker.MODES.get(mode, {})
     options = MODES.get(mode, {})

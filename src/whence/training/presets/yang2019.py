@@ -1,4 +1,4 @@
-"""Three readings of paper 002's model, the `transformer` as a tagger of chunks: its text, its authors' code, corrected.
+"""Three readings of Yang 2019's model, the `transformer` as a tagger of chunks: its text, its authors' code, corrected.
 
 - `paper`: "the encoder part setup is identical to Vaswani et al., 2017" (§4.1), so layer norm after each sub-layer and
   words scaled by the root of the width; "the attention mask is disable".
