@@ -128,7 +128,7 @@ def aside(table: pd.DataFrame) -> str:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """Predictions by attention, a dot per model: TVD by JSD (Wiegreffe & Pinter Fig. 5), NLL by KL (Yang 2019 Fig. 1)."""
+    """Prediction by attention, a dot a model: TVD by JSD (Wiegreffe & Pinter Fig. 5), NLL by KL (Yang 2019 Fig. 1)."""
     return rivals(outcomes(table), by_strength(table), {"JSD": "TVD", "KL": "NLL"}, LABELS)
 
 
