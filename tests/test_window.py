@@ -1,20 +1,32 @@
-"""The shop window: what `import whence` offers, and that it costs nothing until it is used."""
+"""The shop window: what `import whence` offers, that it costs nothing until used, and that the docs need nothing else."""
 
+import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import whence
 
+ROOT = Path(__file__).parent.parent
+VERBS = {"adopt", "attending", "audit", "corpus", "explain", "load", "release", "reproduce", "run", "sites", "train"}
+OVERRIDES = {"from_logits", "imposed", "permuted", "random", "scaled", "temperature", "uniform", "without"}
+CLASSES = {"HeadProduct", "Replay", "Rollout", "Summary"}
+INNER = re.compile(r"^\s*(?:from\s+whence\.|import\s+whence\.)(\w+).*$", re.MULTILINE)
+PUBLIC = ("plugin_api",)  # for authors of plug-ins
 
-def test_every_name_in_the_window_is_there():
+
+def test_every_name_in_the_window_is_what_its_module_defines():
+    assert set(dir(whence)) == set(whence.__all__) == VERBS | OVERRIDES | CLASSES
+    assert len(whence.__all__) <= 25
     for name in whence.__all__:
-        assert getattr(whence, name).__class__ is not None
-    wanted = {"attending", "adopt", "release", "uniform", "random", "permuted", "imposed", "without", "from_logits",
-              "scaled", "temperature"}  # fmt: skip
-    assert wanted <= set(dir(whence))
-    assert len(whence.__all__) <= 20
+        found = getattr(whence, name)
+        assert callable(found), name
+        assert found.__module__.startswith("whence."), name
+        assert found.__doc__, name
+    assert all(isinstance(getattr(whence, name), type) for name in CLASSES)
 
 
 def test_an_unknown_name_is_answered_with_those_there_are():
@@ -25,3 +37,30 @@ def test_an_unknown_name_is_answered_with_those_there_are():
 def test_importing_whence_does_not_import_torch():
     script = "import sys, whence; assert 'torch' not in sys.modules and 'transformers' not in sys.modules"
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def code_of(path: Path) -> str:
+    """The Python that a page, notebook or script shows."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return text
+    if path.suffix == ".md":
+        return "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
+    return "\n".join(cells)
+
+
+def test_readme_docs_and_examples_import_no_inner_module():
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.ipynb"))]
+    pages += [*sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.py"))]
+    shown = {path: code_of(path) for path in pages}
+    assert sum("import whence" in code for code in shown.values()) >= 3  # README, tutorial, example: it does look
+    inner = {str(path.relative_to(ROOT)): [hit.group(0) for hit in INNER.finditer(code) if hit.group(1) not in PUBLIC]
+             for path, code in shown.items()}  # fmt: skip
+    assert not {path: hits for path, hits in inner.items() if hits}
+
+
+def test_an_inner_import_would_be_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("from whence.core import x\n```python\nfrom whence.core.site import Site\n```\n", encoding="utf-8")
+    assert [hit.group(1) for hit in INNER.finditer(code_of(page))] == ["core"]

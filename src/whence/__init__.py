@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from whence.api import audit as audit
+    from whence.api import corpus as corpus
     from whence.api import explain as explain
     from whence.api import load as load
+    from whence.api import reproduce as reproduce
     from whence.api import run as run
+    from whence.api import train as train
     from whence.core.attending import attending as attending
     from whence.core.attending import sites as sites
     from whence.core.overrides import from_logits as from_logits
@@ -25,16 +28,15 @@ if TYPE_CHECKING:
     from whence.huggingface import adopt as adopt
     from whence.huggingface import release as release
 
+_OVERRIDES = ("from_logits", "imposed", "permuted", "random", "scaled", "temperature", "uniform", "without")
 _WINDOW = {
-    "whence.api": ("audit", "explain", "load", "run"),
+    "whence.api": ("audit", "corpus", "explain", "load", "reproduce", "run", "train"),
     "whence.core.attending": ("attending", "sites"),
-    "whence.core.overrides": (
-        "from_logits", "imposed", "permuted", "random", "scaled", "temperature", "uniform", "without",
-    ),
+    "whence.core.overrides": _OVERRIDES,
     "whence.core.replay.attention": ("Replay",),
     "whence.core.streaming": ("HeadProduct", "Rollout", "Summary"),
     "whence.huggingface": ("adopt", "release"),
-}  # fmt: skip
+}
 _HOME = {name: module for module, names in _WINDOW.items() for name in names}
 
 __all__ = sorted(_HOME)
@@ -42,7 +44,7 @@ __version__ = "0.1.0.dev0"
 
 
 def __getattr__(name: str) -> Any:
-    """Names are fetched when first used, so that a saved run can be looked at without torch."""
+    """Fetch a name when it is first used, so that a saved run can be read without importing torch."""
     if name not in _HOME:
         raise AttributeError(f"module 'whence' has no attribute {name!r}; it has: {', '.join(__all__)}")
     return getattr(import_module(_HOME[name]), name)

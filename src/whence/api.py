@@ -1,26 +1,38 @@
-"""The verbs, for Python and notebooks: `load`, `explain`, `run`, `audit`."""
+"""The Python interface: `load`, `corpus`, `explain`, `run`, `audit`, `train`, `reproduce`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import pandas as pd
 
 from whence.attribution.registry import USUAL
 from whence.auditing.run import audit as run_audit
 from whence.auditing.settings import Settings
 from whence.auditing.write_report import answers
 from whence.core.errors import BadConfig
+from whence.data.examples import Corpus
+from whence.data.registry import load as load_corpus
+from whence.data.tables.columns import Columns
 from whence.evaluation.runner import perform
 from whence.explaining.explanation import Explanation, explain_text
 from whence.options import checked
+from whence.reproducing import study as studies
+from whence.reproducing.compare import lines_found
+from whence.reproducing.ledger import write_ledger
+from whence.reproducing.ledger_row import as_table
+from whence.reproducing.run import Way, conducted
 from whence.results.experiment import experiment
 from whence.results.result import Result
 from whence.results.store import Store
 from whence.results.verdict import QUESTIONS, Verdict
 from whence.subject.subject import Subject, load
 from whence.subject.targets import Measure
+from whence.training.config import Training
+from whence.training.train import train as train_in
 
-__all__ = ["Audit", "audit", "explain", "load", "run"]
+__all__ = ["Audit", "Reproduction", "audit", "corpus", "explain", "load", "reproduce", "run", "train"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +53,21 @@ class Audit:
     def _repr_html_(self) -> str:
         page = escape(self.report.read_text(encoding="utf-8"))  # in a frame: its style is for a whole page
         return f'<iframe srcdoc="{page}" style="width:100%;height:80vh;border:0"></iframe>'
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """A study that was run: each published number with ours in `table`, all results, and the page that was written."""
+
+    table: pd.DataFrame
+    results: tuple[Result, ...]
+    page: Path | None
+
+    def __repr__(self) -> str:
+        return self.table.to_string(index=False)
+
+    def _repr_html_(self) -> str:
+        return str(self.table.to_html(index=False))
 
 
 def audit(
@@ -97,3 +124,48 @@ def explain(
     """
     subject = model if isinstance(model, Subject) else load(model)
     return explain_text(subject, text, pair, tuple(methods), measure, options, target, paragraphs, summary, words)
+
+
+def corpus(name: str | Path, *, data_dir: str | Path | None = None, **columns: str) -> Corpus:
+    """Load a corpus by name, or a table by its path; `text="review"` names a column that cannot be inferred."""
+    known = [field.name for field in fields(Columns)]
+    unknown = sorted(set(columns) - set(known))
+    if unknown:
+        raise BadConfig(f"a table has no column role {unknown[0]!r}; expected one of: {', '.join(known)}")
+    return load_corpus(name, data_dir=data_dir, columns=Columns(**columns))
+
+
+def train(
+    model: str = "additive", data: str | Path = "reviews", *, out: str | Path, quiet: bool = True, **options: Any
+) -> Subject:
+    """Train a reference model, or fine-tune a saved one, and save it in the folder `out`.
+
+    A finished model is loaded from there; an interrupted training resumes. `options` are those of `whence train`.
+    """
+    training = checked(Training, {"model": str(model), "data": str(data), **options})
+    return train_in(training, Path(out), quiet=quiet)
+
+
+def reproduce(
+    study: str | Path,
+    scale: Literal["quick", "full"] = "quick",
+    *,
+    only: str | None = None,
+    mode: str | None = None,
+    data_dir: str | Path | None = None,
+    out: str | Path = "whence-results",
+    ledger: str | Path | None = None,
+    saved: bool = False,
+    quiet: bool = True,
+) -> Reproduction:
+    """Run a study: the tables and figures of a paper, each published number with ours.
+
+    The options are those of `whence reproduce`. Results are cached in the folder `out`; with `saved`, nothing is run.
+    """
+    plan = studies.read(str(study))
+    plan.refuse_unknown(only, mode)
+    way = Way(scale, Store(out), None if data_dir is None else Path(data_dir), quiet, saved)
+    found = list(conducted(plan, only, way, (lambda _: None) if quiet else print, mode))
+    lines = [line for what, case, result in found for line in lines_found(what, case, result, scale)]
+    page = None if ledger is None else write_ledger(plan, scale, found, Path(ledger))
+    return Reproduction(as_table(lines), tuple(result for _, _, result in found), page)
