@@ -78,10 +78,10 @@ def compared(model, site, inputs, place, limit) -> list[str]:
     off = max(float((replay(imposed(w))[0] - full(imposed(w))).abs().max()) for w in weights)
     bounded = every_row and inputs["input_ids"].shape[1] > 25
     recorded_too = times.median("full") / (times.median("record") + times.median("replay"))
-    if replay.way == "rows":
+    if replay.strategy == "rows":
         limit = 40
     return [
-        replay.way,
+        replay.strategy,
         f"{times.median('full'):.2f} s",
         f"{times.median('replay'):.3f} s",
         f"{times.ratio('full', 'replay'):.3g}×" if bounded else verdict(times.ratio("full", "replay"), limit, True),

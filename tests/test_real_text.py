@@ -75,7 +75,7 @@ def test_a_hundred_permutations_of_real_sentences_are_those_of_a_loop():
     model, vocabulary = trained()
     ids, mask, _ = batch(sentences("dev")[:24], vocabulary)
     replay = Replay(model, "attention", {"input_ids": ids, "attention_mask": mask})
-    assert replay.way == "queries"
+    assert replay.strategy == "queries"
     hidden, _ = model.encoder(model.embeddings(ids), mask.bool())
     drawn = permuted(0)
     for _ in range(20):

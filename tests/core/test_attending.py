@@ -193,7 +193,7 @@ torch.testing.assert_close(compiled(**example()), model(**example()))
 
 def test_compiling_while_attended_is_refused():
     """In a process of its own: the type checks of the tests do not go through the compiler."""
-    script = COMPILED.format(folder=str(Path(__file__).parent))
+    script = COMPILED.format(folder=str(Path(__file__).parents[1]))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -54,9 +54,19 @@ def overrides_for(call: Call) -> list[Override]:
     first = torch.zeros(batch, keys - call.sinks, dtype=torch.bool)
     first[:, 0] = True
     return [
-        uniform, random(0), permuted(0), permuted(0, "heads"), permuted(0, "rows"), permuted(0, "all"), imposed(given),
-        without(first), from_logits(logits), scaled(first, 3.0), temperature(2.0), temperature(0.5),
-    ]  # fmt: skip
+        uniform,
+        random(0),
+        permuted(0),
+        permuted(0, "heads"),
+        permuted(0, "rows"),
+        permuted(0, "all"),
+        imposed(given),
+        without(first),
+        from_logits(logits),
+        scaled(first, 3.0),
+        temperature(2.0),
+        temperature(0.5),
+    ]
 
 
 def assert_distribution(weights: Tensor, call: Call, may_lose: bool = False) -> None:

@@ -43,7 +43,7 @@ def test_one_call_joined_is_that_call():
 
 def test_what_cannot_be_joined_is_refused():
     steps, _ = stepped()
-    with pytest.raises(ValueError, match=r"one site is wanted, '\*' matches first, second"):
+    with pytest.raises(ValueError, match=r"expected one site; '\*' matches first, second"):
         steps.joined()
     calls = steps["first"]
     shorter = replace(calls[1], weights=calls[1].weights[..., :3], mask=calls[1].mask[..., :3])

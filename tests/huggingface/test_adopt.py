@@ -19,14 +19,14 @@ from whence.huggingface.fused_site import FusedSite
 from whence.huggingface.interface_site import InterfaceSite
 from whence.huggingface.probe import natively_eager, probe_inputs
 
-TELLS_ATTENTIONS = [
+REPORTS_ATTENTIONS = [
     family.name
     for family in zoo.ADOPTED
     if family.name not in {"xlnet", "funnel", "xlm", "gpt-oss", "bloom", "falcon", "modernbert", "beit", "squeezebert"}
 ]
 
 
-@pytest.mark.parametrize("name", TELLS_ATTENTIONS)
+@pytest.mark.parametrize("name", REPORTS_ATTENTIONS)
 def test_the_weights_are_those_that_the_model_itself_reports(name):
     """An oracle we did not write: eager attention with output_attentions=True."""
     model, inputs = subject(name)
@@ -40,7 +40,7 @@ def test_the_weights_are_those_that_the_model_itself_reports(name):
         ours = [call.weights for call in tape.calls() if call.site.kind == kind]
         assert len(ours) == len(theirs) > 0
         for own, their in zip(ours, theirs, strict=True):
-            rows = own.any(-1)  # upstream fills rows that may see nothing (DeBERTa's padding) with equal weights
+            rows = own.any(-1)  # upstream fills rows that may see nothing (DeBERTa's padding) with uniform attention
             assert_close(own[rows], their[rows], atol=0.0, rtol=0.0)
             assert_close(own[0], their[0], atol=0.0, rtol=0.0)
 
@@ -58,8 +58,13 @@ def test_each_route_has_its_models(name, route):
 def test_kinds_and_layers_are_told_apart():
     described = list(sites(subject("t5")[0]).values())
     assert [(site.kind, site.layer) for site in described] == [
-        ("self", 0), ("self", 1), ("causal", 0), ("cross", 0), ("causal", 1), ("cross", 1),
-    ]  # fmt: skip
+        ("self", 0),
+        ("self", 1),
+        ("causal", 0),
+        ("cross", 0),
+        ("causal", 1),
+        ("cross", 1),
+    ]
     assert {site.kind for site in sites(subject("llama")[0]).values()} == {"causal"}
     assert {site.kind for site in sites(subject("bert")[0]).values()} == {"self"}
 
@@ -223,8 +228,23 @@ def test_rows_of_left_padding_see_nothing_and_disturb_nobody(name):
         assert_close(outputs(model, inputs), before, atol=1e-5, rtol=1e-4)
 
 
-GENERATES = ["gpt2", "gpt-neox", "gpt-j", "opt", "llama", "mistral", "qwen3", "gemma2", "gpt-oss", "t5", "bart",
-             "marian", "bloom", "falcon", "transformer-seq2seq-pre"]  # fmt: skip
+GENERATES = [
+    "gpt2",
+    "gpt-neox",
+    "gpt-j",
+    "opt",
+    "llama",
+    "mistral",
+    "qwen3",
+    "gemma2",
+    "gpt-oss",
+    "t5",
+    "bart",
+    "marian",
+    "bloom",
+    "falcon",
+    "transformer-seq2seq-pre",
+]
 
 
 def generating(name):
@@ -388,12 +408,23 @@ def test_attention_in_bands_is_refused():
     ("model", "config", "options", "host"),
     [
         ("LongT5ForConditionalGeneration", "LongT5Config", zoo.T5 | {"local_radius": 3}, "LongT5LocalAttention"),
-        ("ProphetNetForConditionalGeneration", "ProphetNetConfig",
-         zoo.TEXT | {"hidden_size": 32, "num_encoder_layers": 1, "num_decoder_layers": 1, "encoder_ffn_dim": 37,
-                     "decoder_ffn_dim": 37, "num_encoder_attention_heads": 4, "num_decoder_attention_heads": 4},
-         "ProphetNetNgramSelfAttention"),
+        (
+            "ProphetNetForConditionalGeneration",
+            "ProphetNetConfig",
+            zoo.TEXT
+            | {
+                "hidden_size": 32,
+                "num_encoder_layers": 1,
+                "num_decoder_layers": 1,
+                "encoder_ffn_dim": 37,
+                "decoder_ffn_dim": 37,
+                "num_encoder_attention_heads": 4,
+                "num_decoder_attention_heads": 4,
+            },
+            "ProphetNetNgramSelfAttention",
+        ),
     ],
-)  # fmt: skip
+)
 def test_attention_that_has_five_axes_is_refused_and_not_passed_over(model, config, options, host):
     """Some of the model's attention is of the usual form; sites for that part alone would be half the truth."""
     model = getattr(hf, model)(getattr(hf, config)(**options)).eval()
@@ -531,8 +562,8 @@ def test_an_adoption_that_does_not_prove_right_is_undone():
     assert sites(model) == {}
 
 
-def test_a_model_that_answers_nan_is_not_said_to_be_misunderstood():
+def test_a_model_that_outputs_nan_is_refused_with_the_reason():
     model = zoo.BY_NAME["bert"].build()
     torch.nn.init.constant_(model.classifier.weight, float("nan"))
-    with pytest.raises(CannotAdopt, match=r"answers NaN, whoever looks: look at its weights, or take another dtype"):
+    with pytest.raises(CannotAdopt, match=r"outputs NaN even without sites: check its weights, or use another dtype"):
         adopt(model)

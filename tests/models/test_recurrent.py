@@ -250,7 +250,7 @@ def test_a_replay_alters_every_step_as_attending_does(attention):
     model = built(attention)
     inputs = {"input_ids": SOURCE, "attention_mask": MASK, "decoder_input_ids": TARGET}
     replay = Replay(model, "attention", inputs)
-    assert replay.way == "batch", replay.why_not
+    assert replay.strategy == "batch", replay.rejected
     assert replay.steps == (4 if attention == "additive" else 1)
     with attending(model, override=permuted(3), watch=None):
         expected = model(**inputs).logits

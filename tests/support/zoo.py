@@ -31,15 +31,17 @@ from whence.models import (
     WeightedForTokenClassification,
 )
 
-SPECIALS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-TEXT = {"vocab_size": 99, **SPECIALS}
+SPECIAL_TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+TEXT = {"vocab_size": 99, **SPECIAL_TOKENS}
 BERT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 37, **TEXT}
 GROUPED = {**BERT, "num_key_value_heads": 2, "head_dim": 8}
 GPT = {"n_embd": 32, "n_layer": 2, "n_head": 4, **TEXT}
+# fmt: off
 SEQ2SEQ = {
     "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
     "encoder_ffn_dim": 37, "decoder_ffn_dim": 37, "decoder_start_token_id": 2, "forced_eos_token_id": 2, **TEXT,
-}  # fmt: skip
+}
+# fmt: on
 T5 = {"d_model": 32, "d_kv": 8, "d_ff": 37, "num_layers": 2, "num_heads": 4, "decoder_start_token_id": 0, **TEXT}
 OURS = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24, **TEXT}
 PICTURE = {"image_size": 16, "patch_size": 4}
@@ -68,6 +70,7 @@ def family(name: str, model: str, config: str, **options: object) -> Family:
     return Family(name, getattr(hf, model), lambda: getattr(hf, config)(**options))
 
 
+# fmt: off
 REQUIRED = [
     family("bert", "BertForSequenceClassification", "BertConfig", **BERT),
     family("roberta", "RobertaForSequenceClassification", "RobertaConfig", **BERT),
@@ -97,8 +100,10 @@ REQUIRED = [
     family("marian", "MarianMTModel", "MarianConfig", **SEQ2SEQ),
     family("vit", "ViTForImageClassification", "ViTConfig", hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
            intermediate_size=37, **PICTURE),
-]  # fmt: skip
+]
+# fmt: on
 
+# fmt: off
 UNLISTED = [
     family("xlm-roberta", "XLMRobertaForTokenClassification", "XLMRobertaConfig", **BERT),
     family("mpnet", "MPNetForSequenceClassification", "MPNetConfig", **BERT),
@@ -114,7 +119,7 @@ UNLISTED = [
     family("funnel", "FunnelForSequenceClassification", "FunnelConfig", block_sizes=[1, 1], num_decoder_layers=1,
            d_model=32, n_head=4, d_head=8, d_inner=37, vocab_size=99),
     family("xlm", "XLMForSequenceClassification", "XLMConfig", emb_dim=32, n_layers=2, n_heads=4, n_words=99,
-           max_position_embeddings=64, pad_index=0, bos_index=1, eos_index=2, **SPECIALS),
+           max_position_embeddings=64, pad_index=0, bos_index=1, eos_index=2, **SPECIAL_TOKENS),
     family("bloom", "BloomForCausalLM", "BloomConfig", hidden_size=32, n_layer=2, n_head=4, **TEXT),
     family("falcon", "FalconForCausalLM", "FalconConfig",
            hidden_size=32, num_hidden_layers=2, num_attention_heads=4, **TEXT),
@@ -150,13 +155,15 @@ UNLISTED = [
            num_attention_heads=4, intermediate_size=37, **PICTURE),
     family("beit", "BeitForImageClassification", "BeitConfig", hidden_size=32, num_hidden_layers=2,
            num_attention_heads=4, intermediate_size=37, **PICTURE),
-]  # fmt: skip
+]
+# fmt: on
 
 
 def ours(name: str, model: type[nn.Module], config: type[hf.PreTrainedConfig], **options: object) -> Family:
     return Family(name, model, lambda: config(**options), ours=True)
 
 
+# fmt: off
 REFERENCE = [
     ours(f"additive-{encoder}-{attention}", AdditiveForSequenceClassification, AdditiveConfig,
          encoder=encoder, attention=attention, embedding_size=12, hidden_size=8, **TEXT)
@@ -205,7 +212,8 @@ REFERENCE = [
          num_attention_heads=2, **TEXT),
     ours("transformer-tagger-torchnlp", TransformerForTokenClassification, TransformerConfig, form="torchnlp",
          rectified=True, embedding_size=12, **OURS),
-]  # fmt: skip
+]
+# fmt: on
 
 ADOPTED = REQUIRED + UNLISTED
 EVERY = REFERENCE + ADOPTED

@@ -1,6 +1,5 @@
 """The stack that an explainer follows: from where the answer is read, down the self-attention layers, to the tokens."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
@@ -69,7 +68,7 @@ def stack_of(subject: Subject, method: str) -> Stack:
         _refuse(method, f"{across[0]} looks from one sequence to another; see raw_attention")
     if any(site.keys == "parts" for site in sites.values()):
         _refuse(method, f"what is attended at {', '.join(sites)} are parts of the text; see raw_attention")
-    if len({re.sub(r"\d+", "*", name) for name in layers}) > 1 or pools not in ([], list(sites)[-1:]):
+    if len({sites[name].stack for name in layers}) > 1 or pools not in ([], list(sites)[-1:]):
         _refuse(method, f"the attention of this model is in several places: {', '.join(sites)}")
     if layers and len(layers) < depth:
         _refuse(method, f"{depth - len(layers)} of this model's {depth} layers mix tokens without attention weights")

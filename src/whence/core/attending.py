@@ -1,6 +1,5 @@
 """Watch and replace attention weights while a model runs."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,13 +32,13 @@ def attending(
 ) -> Iterator[Tape]:
     """Watch and replace the attention of a model, for the length of a `with` block.
 
-    `override`: a rule for all sites, or rules by site name or glob; where several match, each sees what the one before
-    it made. `watch`: which sites to record on the tape, by name or glob (None: none; in a long loop that is what you
-    want, since the tape holds on to all it records), or watchers that take each call as it comes. `keep`: what else to
-    record beside the weights, of `scores` and `values`. `copies`: how often the texts stand in the batch, one copy of
-    all after another, so that an override that is told something of each text can tell which is which.
+    `override`: a rule for all sites, or rules by site name or glob; where several match, each sees the result of the
+    one before it. `watch`: which sites to record on the tape, by name or glob, or watchers that take each call as it
+    comes. None records nothing: use it in a long loop, since the tape keeps all it records. `keep`: what to record
+    besides the weights: `scores`, `values` or both. `copies`: how often the texts are repeated in the batch, all texts
+    after all texts; an override with values per text needs it.
 
-    Only sites that are watched or overridden pay for it. Weights are those before dropout, and still on the graph.
+    Only sites that are watched or overridden become slower. Weights are those before dropout, and still on the graph.
     """
     unknown = set(keep) - {"scores", "values"}
     if unknown:
@@ -56,18 +55,18 @@ def sites(model: nn.Module) -> dict[str, Site]:
 
 
 def site_module(model: nn.Module, name: str) -> tuple[AttentionSite, Site, int]:
-    """The one site that a name or glob means: its module, its description, and the how-manieth call of a shared one."""
+    """The one site that matches a name or glob: its module, description, and which call of a shared module it is."""
     everywhere = [(m, site, call) for m, described in _described(model).items() for call, site in enumerate(described)]
     hits = [hit for hit in everywhere if hit[1].name == name or fnmatchcase(hit[1].name, name)]
     if len(hits) != 1:
         if hits:
-            raise ValueError(f"one site is wanted, {name!r} matches {len(hits)}: {', '.join(h[1].name for h in hits)}")
+            raise ValueError(f"expected one site; {name!r} matches {len(hits)}: {', '.join(h[1].name for h in hits)}")
         raise UnknownSite(name, sites(model))
     return hits[0]
 
 
 class Attending:
-    """One `attending` block: who watches what, and how often each site has been called."""
+    """One `attending` block: what is watched and overridden, and how often each site has been called."""
 
     def __init__(
         self,
@@ -94,7 +93,7 @@ class Attending:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Attend at the sites that somebody asked for; nothing of it remains afterwards."""
+        """Attend at the sites that are watched or overridden; nothing of it remains afterwards."""
         asked = self.overrides.keys() | self.watchers.keys()
         entered: list[AttentionSite] = []
         passes = self.model.register_forward_pre_hook(self._begin_pass)
@@ -110,7 +109,7 @@ class Attending:
                 module.leave(self)
 
     def _begin_pass(self, model: nn.Module, args: object) -> None:
-        """A new forward pass begins with the first call of each site, also after one that broke off."""
+        """A new forward pass begins with the first call of each site, also after a pass that raised."""
         for site, count in self.counts.items():
             self.counts[site] = -(-count // site.calls) * site.calls
 
@@ -131,7 +130,7 @@ class Attending:
         here = described[count % len(described)]
         call = replace(call, site=here, step=count // len(described), copies=self.copies)
         for rule in self.overrides.get(call.site.name, []):
-            weights = checked(rule, call)
+            weights = checked_weights(rule, call)
             if weights is not call.weights:
                 call = replace(call, weights=weights, scores=None)  # the scores are no longer those of the weights
         return call
@@ -171,9 +170,9 @@ def _described(model: nn.Module) -> dict[AttentionSite, tuple[Site, ...]]:
     layers: dict[str, int] = {}
     described: dict[AttentionSite, tuple[Site, ...]] = {}
     for _, name, module in sorted(moments, key=lambda moment: moment[0]):
-        stack = re.sub(r"\d+", "*", name)
-        layers[stack] = layers.get(stack, -1) + 1
-        described[module] = (*described.get(module, ()), Site(name, layers[stack], module.kind, module.keys))
+        site = Site(name, 0, module.kind, module.keys)
+        layers[site.stack] = layers.get(site.stack, -1) + 1
+        described[module] = (*described.get(module, ()), replace(site, layer=layers[site.stack]))
     return described
 
 
@@ -198,7 +197,7 @@ def _by_site_watch(watch: Watch, tape: Tape) -> list[tuple[str, Watcher]]:
 
 
 def _matched(wanted: Iterable[tuple[str, Item]], names: list[str]) -> dict[str, list[Item]]:
-    """Who is wanted at which site, each glob resolved; an error names the sites there are."""
+    """What belongs to which site, each glob resolved; an error lists the sites of the model."""
     matched: dict[str, list[Item]] = {}
     for glob, item in wanted:
         hits = [name for name in names if name == glob or fnmatchcase(name, glob)]
@@ -211,7 +210,7 @@ def _matched(wanted: Iterable[tuple[str, Item]], names: list[str]) -> dict[str, 
 
 
 def _refuse_missing_layers(overrides: Mapping[str, Sequence[Rule]], described: Mapping[str, Site]) -> None:
-    """An override that is confined to layers which none of its sites is in would do nothing, in silence."""
+    """An override confined to layers in which it has no site would silently do nothing."""
     for rule in {id(rule): rule for rules in overrides.values() for rule in rules}.values():
         wanted = getattr(getattr(rule, "where", None), "layers", None)
         there = {described[name].layer for name, rules in overrides.items() if any(rule is r for r in rules)}
@@ -220,7 +219,7 @@ def _refuse_missing_layers(overrides: Mapping[str, Sequence[Rule]], described: M
             raise ValueError(f"no layer {missing} among the sites to override; there are: {sorted(there)}")
 
 
-def checked(rule: Rule, call: Call) -> Tensor:
+def checked_weights(rule: Rule, call: Call) -> Tensor:
     """What an override returns, if it is a distribution over the permitted keys; else an error that names the site."""
     weights = rule(call)
     if getattr(rule, "trusted", False):
@@ -228,8 +227,9 @@ def checked(rule: Rule, call: Call) -> Tensor:
     where = f"the override {getattr(rule, '__name__', rule)!s} at site {call.site.name!r}"
     if not isinstance(weights, Tensor) or weights.shape != call.weights.shape:
         came = list(weights.shape) if isinstance(weights, Tensor) else type(weights).__name__
-        raise InvalidWeights(f"{where} returned {came}; expected weights {list(call.weights.shape)}"
-                             " [batch head query key]")  # fmt: skip
+        raise InvalidWeights(
+            f"{where} returned {came}; expected weights {list(call.weights.shape)} [batch head query key]"
+        )
     values = weights.detach()
     if not bool(torch.isfinite(values).all()):
         raise InvalidWeights(f"{where} returned NaN or infinite weights; expected a distribution over the keys")
@@ -240,8 +240,9 @@ def checked(rule: Rule, call: Call) -> Tensor:
     sums, permitted = values.float().sum(-1), call.mask.any(-1).expand(values.shape[:-1])
     off = float((sums - 1).abs().masked_fill(~permitted, 0.0).max())
     if off > row_tolerance(call.weights):
-        raise InvalidWeights(f"{where} returned rows that do not sum to one (off by up to {off:.3g}); divide each row"
-                             " by its sum")  # fmt: skip
+        raise InvalidWeights(
+            f"{where} returned rows that do not sum to one (off by up to {off:.3g}); divide each row by its sum"
+        )
     return weights
 
 

@@ -2,7 +2,7 @@
 
 Checkpointed layers run once forward and once more during backward, perhaps after the `attending` block has ended. The
 second run must attend as the first did, or the gradient is silently wrong. Layers that checkpoint through an attribute
-`_gradient_checkpointing_func`, as in transformers, are given a recomputation context that sees to it.
+`_gradient_checkpointing_func`, as in transformers, are given a recomputation context that restores the session.
 """
 
 from collections.abc import Callable, Iterator
@@ -36,14 +36,14 @@ def recomputing(model: nn.Module, session: Resumable) -> Iterator[None]:
     originals = [layer.__dict__[FUNCTION] for layer in layers]
     try:
         for layer, original in zip(layers, originals, strict=True):
-            setattr(layer, FUNCTION, _taking_along(original, session))
+            setattr(layer, FUNCTION, _with_session(original, session))
         yield
     finally:
         for layer, original in zip(layers, originals, strict=True):
             setattr(layer, FUNCTION, original)
 
 
-def _taking_along(function: Any, session: Resumable) -> Callable[..., Any]:
+def _with_session(function: Any, session: Resumable) -> Callable[..., Any]:
     options = function.keywords if isinstance(function, partial) else {}
     if options.get("use_reentrant", True):
         return _refuse_reentrant
@@ -51,7 +51,7 @@ def _taking_along(function: Any, session: Resumable) -> Callable[..., Any]:
 
     def contexts() -> tuple[Any, Any]:
         forward, recompute = already()
-        return forward, _again(session, session.snapshot(), recompute)
+        return forward, _recompute_context(session, session.snapshot(), recompute)
 
     return partial(function, context_fn=contexts)
 
@@ -64,9 +64,11 @@ def _refuse_reentrant(*args: Any, **kwargs: Any) -> Any:
 
 
 @contextmanager
-def _again(session: Resumable, restore: Callable[[], None], inner: AbstractContextManager[Any]) -> Iterator[None]:
-    """The state of the first run, without recording; afterwards the state of now."""
-    back_to_now, was_recording, was_recomputing = session.snapshot(), session.recording, session.recomputing
+def _recompute_context(
+    session: Resumable, restore: Callable[[], None], inner: AbstractContextManager[Any]
+) -> Iterator[None]:
+    """The state of the first run, without recording; afterwards the present state again."""
+    restore_present, was_recording, was_recomputing = session.snapshot(), session.recording, session.recomputing
     with ExitStack() as stack:
         stack.enter_context(inner)
         try:
@@ -75,5 +77,5 @@ def _again(session: Resumable, restore: Callable[[], None], inner: AbstractConte
             stack.enter_context(session.active())
             yield
         finally:
-            back_to_now()
+            restore_present()
             session.recording, session.recomputing = was_recording, was_recomputing

@@ -1,4 +1,4 @@
-"""What can go wrong, each as a class of its own, so that a caller can tell the cases apart."""
+"""What can go wrong, each as a class of its own, so that a caller can distinguish them."""
 
 from collections.abc import Iterable
 

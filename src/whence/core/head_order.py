@@ -1,4 +1,4 @@
-"""Heads under other numbers: the model does what it did, and whoever watches sees its heads in another order."""
+"""Heads renumbered: the model computes the same, and watchers see its heads in another order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from torch import nn
 
 from whence.core.attending import site_module
 from whence.core.site import AttentionSite, Call
-from whence.core.tape import picked
+from whence.core.tape import pick_heads
 
 
 @contextmanager
@@ -17,8 +17,8 @@ def relabelled(model: nn.Module, orders: Mapping[str, Sequence[int]]) -> Iterato
     """For the length of a `with` block, watchers of a site see as head k what is its head orders[site][k].
 
     Nothing else changes, and overrides see the heads as they are. It is as if the rows of the layer's query, key and
-    value projections, and the columns of its output projection, had been moved head by head: the same function under
-    other numbers. A layer that is shared over depth has one order, whichever of its names it is given by.
+    value projections, and the columns of its output projection, had been moved head by head: the same function with
+    its heads renumbered. A layer that is shared over depth has one order, whichever of its names it is given by.
     """
     modules: dict[AttentionSite, tuple[int, ...]] = {}
     for name, order in orders.items():
@@ -29,14 +29,14 @@ def relabelled(model: nn.Module, orders: Mapping[str, Sequence[int]]) -> Iterato
             raise ValueError(f"{name!r} is one layer that is called several times; its heads have one order")
     try:
         for module, order in modules.items():
-            module.shown_as = partial(_under_other_numbers, order=order)
+            module.shown_as = partial(_renumber, order=order)
         yield
     finally:
         for module in modules:
             module.shown_as = None
 
 
-def _under_other_numbers(call: Call, order: Sequence[int]) -> Call:
+def _renumber(call: Call, order: Sequence[int]) -> Call:
     if len(order) != call.n_heads:
         raise ValueError(f"expected an order of {call.n_heads} heads, came one of {len(order)}: {list(order)}")
-    return replace(picked(call, order), heads=call.heads)
+    return replace(pick_heads(call, order), heads=call.heads)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from whence.core.errors import InvalidWeights
 from whence.core.permutations import random_orders
-from whence.core.read_rows import cut
+from whence.core.read_rows import take_rows
 from whence.core.seeds import generator_from
 from whence.core.selection import Indices, Where, key_mask
 from whence.core.site import Call, masked_softmax, row_tolerance
@@ -61,15 +61,19 @@ class Override:
     ) -> "Override":
         """The same override, confined to these indices; queries also as truth values [batch query].
 
-        Said again, it confines further: `.only(heads=0).only(layers=1)` is head 0 of layer 1.
+        A second `only` confines further: `.only(heads=0).only(layers=1)` is head 0 of layer 1.
         """
-        given = {"layers": (layers,) if isinstance(layers, int) else layers, "heads": heads, "queries": queries,
-                 "examples": examples}  # fmt: skip
-        said: dict[str, Any] = {axis: indices for axis, indices in given.items() if indices is not None}
-        again = [axis for axis in said if getattr(self.where, axis) is not None]
+        given = {
+            "layers": (layers,) if isinstance(layers, int) else layers,
+            "heads": heads,
+            "queries": queries,
+            "examples": examples,
+        }
+        chosen: dict[str, Any] = {axis: indices for axis, indices in given.items() if indices is not None}
+        again = [axis for axis in chosen if getattr(self.where, axis) is not None]
         if again:
             raise ValueError(f"{self.name} is already confined to some {again[0]}; name them all in one `only`")
-        return replace(self, where=replace(self.where, **said))
+        return replace(self, where=replace(self.where, **chosen))
 
     def sparing(self, keys: Indices) -> "Override":
         """The same override, but these keys keep their weights: special tokens, say, as truth values [batch key]."""
@@ -85,7 +89,7 @@ class Override:
         return call.mask & ~bound[:, None, None, :]
 
 
-def _shared_out(call: Call, free: Free, proportions: Proportions) -> Weights:
+def _distribute(call: Call, free: Free, proportions: Proportions) -> Weights:
     """The mass of a row's free keys, shared out in the given proportions; the other keys keep their weight."""
     own = call.weights
     proportions = proportions.to(torch.promote_types(own.dtype, torch.float32)) * free  # sums of halves lose too much
@@ -97,7 +101,7 @@ def _shared_out(call: Call, free: Free, proportions: Proportions) -> Weights:
 
 
 def _uniform(call: Call, free: Free) -> Weights:
-    return _shared_out(call, free, free.to(call.weights.dtype))
+    return _distribute(call, free, free.to(call.weights.dtype))
 
 
 uniform = Override("uniform", _uniform)
@@ -110,7 +114,7 @@ def random(seed: int | torch.Generator = 0) -> Override:
 
     def rule(call: Call, free: Free) -> Weights:
         draws = torch.rand(call.weights.shape, generator=generator, device=generator.device).to(call.weights.device)
-        return _shared_out(call, free, draws.clamp_min(torch.finfo(torch.float32).eps))
+        return _distribute(call, free, draws.clamp_min(torch.finfo(torch.float32).eps))
 
     return Override("random", rule, generator)
 
@@ -118,8 +122,8 @@ def random(seed: int | torch.Generator = 0) -> Override:
 def permuted(seed: int | torch.Generator = 0, shared: Shared = "none") -> Override:
     """The row's own weights, shuffled among its free keys; new at every call (Jain & Wallace 2019, Algorithm 2).
 
-    `shared` says who gets the same permutation: `none` (each row its own), `heads`, `rows` (all queries of a head) or
-    `all`. Rows with different free keys share a random order of the keys, each restricted to its own.
+    `shared` says which rows get the same permutation: `none` (each row its own), `heads`, `rows` (all queries of a
+    head) or `all`. Rows with different free keys share a random order of the keys, each restricted to its own.
     """
     generator = generator_from(seed, "permuted")
 
@@ -153,7 +157,7 @@ def temperature(degrees: float | Float[Tensor, ""]) -> Override:
     def rule(call: Call, free: Free) -> Weights:
         weights = call.weights.to(torch.promote_types(call.weights.dtype, torch.float32))
         logs = weights.clamp_min(torch.finfo(weights.dtype).tiny).log()
-        return _shared_out(call, free, masked_softmax(logs / degrees, free))
+        return _distribute(call, free, masked_softmax(logs / degrees, free))
 
     return Override(f"temperature({value:g})", rule)
 
@@ -165,7 +169,7 @@ def scaled(keys: Indices, factor: float) -> Override:
 
     def rule(call: Call, free: Free) -> Weights:
         multiplied = torch.where(key_mask(keys, call)[:, None, None, :], factor, 1.0)
-        return _shared_out(call, free, call.weights * multiplied)
+        return _distribute(call, free, call.weights * multiplied)
 
     return Override(f"scaled({factor:g})", rule)
 
@@ -179,7 +183,7 @@ def without(keys: Indices, renormalise: bool = True) -> Override:
 
     def rule(call: Call, free: Free) -> Weights:
         erased = call.weights.masked_fill(key_mask(keys, call)[:, None, None, :] & free, 0.0)
-        return _shared_out(call, free, erased) if renormalise else erased
+        return _distribute(call, free, erased) if renormalise else erased
 
     return Override("without", rule)
 
@@ -191,8 +195,8 @@ def from_logits(logits: Float[Tensor, "*times batch #head #query key"]) -> Overr
     """
 
     def rule(call: Call, free: Free) -> Weights:
-        given = _beside(logits, call, "logits").expand_as(call.weights)
-        weights = _shared_out(call, free, masked_softmax(given, free))
+        given = _fit_to_call(logits, call, "logits").expand_as(call.weights)
+        weights = _distribute(call, free, masked_softmax(given, free))
         if not bool(torch.isfinite(weights.detach()).all()):
             raise InvalidWeights(
                 f"the logits given for site {call.site.name!r} hold NaN or infinity, so their softmax is no"
@@ -212,9 +216,9 @@ def imposed(weights: Float[Tensor, "*times batch #head #query key"] | Tape) -> O
 
     def rule(call: Call, free: Free) -> Weights:
         given = weights if isinstance(weights, Tensor) else _recorded(weights, call)
-        given = _beside(given, call, "weights").to(call.weights.dtype)
+        given = _fit_to_call(given, call, "weights").to(call.weights.dtype)
         _refuse_no_distribution(given, call)
-        return given.expand_as(call.weights) if free is call.mask else _shared_out(call, free, given)
+        return given.expand_as(call.weights) if free is call.mask else _distribute(call, free, given)
 
     return Override("imposed", rule, whole_rows=True)
 
@@ -228,8 +232,10 @@ def _recorded(tape: Tape, call: Call) -> Tensor:
     return calls[call.step].weights
 
 
-def _beside(given: Tensor, call: Call, what: str) -> Tensor:
-    """What was given, for every copy of the batch and the rows that are there; an error if it does not fit."""
+def _fit_to_call(given: Tensor, call: Call, what: str) -> Tensor:
+    """A given tensor, repeated for every copy of the batch and cut to the rows of the call; an error if it does not
+    fit.
+    """
     came, given = list(given.shape), given.to(call.weights.device)
     if given.dim() == 5 and len(given) >= call.first_copy + call.copies:  # each copy of the batch has its own
         given = given[call.first_copy : call.first_copy + call.copies].flatten(0, 1)
@@ -237,7 +243,7 @@ def _beside(given: Tensor, call: Call, what: str) -> Tensor:
         given = call.per_example(given)  # one for all stays one
     if call.rows is not None and call.n_queries is not None:
         rows = call.per_example(call.rows)
-        given = cut(given, rows if len(rows) > 1 else rows.expand(len(given), -1), call.n_queries)
+        given = take_rows(given, rows if len(rows) > 1 else rows.expand(len(given), -1), call.n_queries)
     fits = given.dim() == 4 and all(g in (1, w) for g, w in zip(given.shape[:3], call.weights.shape[:3], strict=True))
     if not fits or given.shape[-1] != call.weights.shape[-1]:
         raise InvalidWeights(

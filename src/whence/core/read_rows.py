@@ -1,7 +1,7 @@
 """Rows: the positions of a sequence that are read out after a layer, and a layer run for those alone.
 
-A classifier reads one row of its last layer. There, an alteration of the attention need be followed through that row
-only, which is most of the saving that partial recomputation can make.
+A classifier reads one row of its last layer. There, an override of the attention is followed through that row alone,
+which is most of what partial recomputation can save.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ def rows_read(layer_output: Any, run: Callable[[Any], Tensor], n_row: int, at_on
     return torch.cat(read).T
 
 
-def same_number(read: Bool[Tensor, "batch row"]) -> Rows | None:
+def equally_many(read: Bool[Tensor, "batch row"]) -> Rows | None:
     """The indices of the rows read, if every example reads equally many and not all; else None."""
     counts = read.sum(1)
     if bool((counts != counts[0]).any()) or int(counts[0]) in (0, read.shape[1]):
@@ -56,20 +56,20 @@ def same_number(read: Bool[Tensor, "batch row"]) -> Rows | None:
     return read.nonzero()[:, 1].view(read.shape[0], -1)
 
 
-def cut(structure: Any, rows: Rows, n_row: int) -> Any:
+def take_rows(structure: Any, rows: Rows, n_row: int) -> Any:
     """Tensors [batch row width] and [batch head row key] cut down to some rows; everything else as it is."""
 
-    def cut_one(tensor: Any) -> Any:
+    def take(tensor: Any) -> Any:
         if _has_rows(tensor, n_row):
-            return _taken(tensor, rows)
+            return _gather_rows(tensor, rows)
         if isinstance(tensor, Tensor) and tensor.dim() == 4 and tensor.shape[2] == n_row:
-            return _taken(tensor.transpose(1, 2), rows).transpose(1, 2)
+            return _gather_rows(tensor.transpose(1, 2), rows).transpose(1, 2)
         return tensor
 
-    return tree_map(cut_one, structure)
+    return tree_map(take, structure)
 
 
-def filled_in(whole: Any, parts: Any, rows: Rows, n_row: int) -> Any:
+def fill_rows(whole: Any, parts: Any, rows: Rows, n_row: int) -> Any:
     """What a layer returned for some rows, put into their places in what it returned for all rows before."""
     whole_leaves, structure = tree_flatten(whole)
     part_leaves, part_structure = tree_flatten(parts)
@@ -91,7 +91,7 @@ def _has_rows(tensor: Any, n_row: int) -> bool:
     return isinstance(tensor, Tensor) and tensor.dim() == 3 and tensor.shape[1] == n_row
 
 
-def _taken(tensor: Tensor, rows: Rows) -> Tensor:
+def _gather_rows(tensor: Tensor, rows: Rows) -> Tensor:
     """Some rows of each example; a tensor without a batch of its own (rotary angles) is taken for all alike."""
     each = torch.arange(rows.shape[0], device=rows.device)[:, None]
     return tensor.expand(rows.shape[0], *tensor.shape[1:])[each, rows]

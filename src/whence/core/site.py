@@ -5,6 +5,7 @@ the same everywhere, so it is a module of its own, without parameters. A model t
 `AttentionSite` can be watched and overridden by `attending` without knowing it.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -23,7 +24,7 @@ Keys = Literal["tokens", "parts"]
 class Site:
     """Where a call took place: `name` is the site's path in the model (`path#k` for the k-th call of a shared module),
     `layer` its place in execution order among the sites of its stack. `keys` says what is attended: the `tokens` of a
-    text in their order, or `parts` of it, laid out otherwise (the words of each sentence; the sentences).
+    text in their order, or `parts` of it in another layout (the words of each sentence; the sentences).
     """
 
     name: str
@@ -31,18 +32,23 @@ class Site:
     kind: Kind
     keys: Keys = "tokens"
 
+    @property
+    def stack(self) -> str:
+        """The stack of layers that the site belongs to: its name with every number replaced by `*`."""
+        return re.sub(r"\d+", "*", self.name)
+
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """One turning of scores into weights.
+    """One computation of weights from scores.
 
     `mask` is True where a key may be attended; it is never None. `scores` are what the softmax was given. `values` are
-    what the weights will mix, where the site knows them, and `mix` makes the context of other weights, any number of
-    rows a head. The last `sinks` columns of `weights` stand for no key: they
-    hold the share that the model attends to nothing. `heads` says which of the site's `n_heads` heads these are.
-    `step` counts the calls of this site since watching began. `copies` is how often the batch stands in the call, one
-    copy after another (partial recomputation folds many alterations into one batch); the first of them is copy number
-    `first_copy`. `rows` says which of the `n_queries` queries of each example these are, where it is not all.
+    what the weights average, where the site knows them, and `mix` computes the context of other weights, with any
+    number of rows per head. The last `sinks` columns of `weights` stand for no key: they hold the share that the model
+    gives to an attention sink. `heads` says which of the site's `n_heads` heads these are. `step` counts the calls of
+    this site since the block began. `copies` is how often the batch is repeated in the call, one copy after another
+    (partial recomputation puts many overrides into one batch); the first of them is copy number `first_copy`. `rows`
+    says which of the `n_queries` queries of each example these are, if not all.
     """
 
     site: Site
@@ -61,16 +67,16 @@ class Call:
     n_queries: int | None = None
 
     def per_example(self, tensor: Tensor) -> Tensor:
-        """A tensor with one entry per example, or one for all, to stand beside every copy of the batch."""
+        """A tensor with one entry per example, or one for all, repeated for every copy of the batch."""
         return tensor if tensor.shape[0] == 1 else repeated(tensor, self.copies)
 
 
 @runtime_checkable
 class Session(Protocol):
-    """Somebody who watches or replaces weights at a site."""
+    """What watches or replaces weights at a site."""
 
     def streams(self, site: "AttentionSite") -> bool:
-        """Whether it is content to see the heads one after another, so that no tensor of all heads need exist."""
+        """Whether it accepts the heads one after another, so that no tensor of all heads is needed."""
         ...
 
     def override(self, site: "AttentionSite", call: Call) -> Call: ...
@@ -106,10 +112,10 @@ class AttentionSite(nn.Module):
     """Where a model turns scores into attention weights: the one place to watch or replace them.
 
     `kind` says what attends to what: `self`, `causal`, `cross`, or `pool` (one query reads a whole text). A site is
-    `terminal` when nothing after it mixes its queries, so that many alterations can travel as many queries. `keys` says
-    whether those are the `tokens` of a text in their order, which a mask of tokens fits, or `parts` of it.
+    `terminal` when nothing after it mixes its queries, so that many overrides can run as many queries. `keys` says
+    whether the keys are the `tokens` of a text in their order, which a mask of tokens fits, or `parts` of it.
     `calls` is how often one forward pass of the model calls it (a layer shared over depth: more than once), and
-    `order` when, where that is known; otherwise sites are taken to run in the order of `named_modules`.
+    `order` when, where that is known; by default sites run in the order of `named_modules`.
     """
 
     def __init__(self, kind: Kind = "self", terminal: bool = False, keys: Keys = "tokens") -> None:
@@ -119,8 +125,8 @@ class AttentionSite(nn.Module):
         self.calls = 1
         self.order: tuple[int, ...] = ()
         self.sessions: list[Session] = []
-        self.ready_context: Tensor | None = None  # while a pass is re-run: what `Call.mix` made of the new weights
-        self.shown_as: Callable[[Call], Call] | None = None  # while heads have other numbers: what watchers see
+        self.ready_context: Tensor | None = None  # while a pass is re-run: the context that `Call.mix` computed
+        self.shown_as: Callable[[Call], Call] | None = None  # while heads are renumbered: what watchers see
 
     def forward(
         self,
@@ -145,8 +151,8 @@ class AttentionSite(nn.Module):
         """Show the weights to every session, let each replace them, and return what the model is to use.
 
         All overrides come first, the outermost block's before the inner ones', then all watchers: every tape holds what
-        the model used. A row without permitted keys belongs to nobody: sessions see zeros there, and the model keeps
-        its own (Hugging Face models spread such rows over forbidden keys).
+        the model used. A row without permitted keys cannot be overridden: sessions see zeros there, and the model
+        keeps its own (Hugging Face models spread such rows over forbidden keys).
         """
         if torch.compiler.is_compiling():
             raise CannotAttend(
@@ -171,7 +177,7 @@ class AttentionSite(nn.Module):
 
     @property
     def streams_heads(self) -> bool:
-        """Whether everybody who looks is content to see the heads one after another."""
+        """Whether every session accepts the heads one after another."""
         return self.shown_as is None and all(session.streams(self) for session in self.sessions)
 
     def enter(self, session: Session) -> None:
@@ -185,13 +191,13 @@ class AttentionSite(nn.Module):
             self.disarm()
 
     def arm(self) -> None:
-        """Get ready to be attended. Our own models need nothing; an adopted model leaves its fast path here."""
+        """Prepare to be attended. Our own models need nothing; an adopted model leaves its fast path here."""
 
     def disarm(self) -> None:
-        """Go back to where `arm` began."""
+        """Undo `arm`."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"sessions": [], "shown_as": None}  # a copy of a model is nobody's to watch yet
+        return self.__dict__ | {"sessions": [], "shown_as": None}  # nobody attends to a copy yet
 
     def extra_repr(self) -> str:
         return f"kind={self.kind!r}"

@@ -1,10 +1,9 @@
 """Watchers that reduce while the model runs, so that depth × heads × N × N weights are never kept.
 
 Each takes the calls as they come and holds one running result. All can take a layer's heads one after another, so that
-an adopted model need not form the weights of all heads at once (only outside autograd; otherwise they come together).
+an adopted model need not form the weights of all heads at once (only outside autograd; within it they come together).
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -57,10 +56,10 @@ class Rollout:
     """Attention rollout: the running product of the layers' head means, each with its residual path.
 
     R_l = Â_l R_(l-1), where Â = (mean over heads of A + I), rows divided by their sum (Abnar & Zuidema 2020, §3).
-    `heads` says what is made of a layer's heads: their `mean`, or weight by weight the `max` or `min`.
-    `product` is [batch query key]: how much of each input token is in each position of the last layer seen. Who reads
-    some positions only takes `read_from`, which costs little: the last layers are multiplied when they are asked for,
-    and a row times a matrix is less than a matrix times a matrix.
+    `heads` says how a layer's heads are fused: their `mean`, or weight by weight the `max` or `min`.
+    `product` is [batch query key]: how much of each input token is in each position of the last layer seen. To read
+    a few positions only, use `read_from`, which is cheap: the last layers are multiplied on request, and a row times a
+    matrix costs less than a matrix times a matrix.
     """
 
     residual: bool = True
@@ -160,7 +159,7 @@ class HeadProduct:
 def _fitting(call: Call, stack: str | None, product: Tensor | None, what: str) -> str:
     """The stack of a call that can be multiplied onto what was seen before; an error if it cannot."""
     n_query, n_key = call.weights.shape[-2:]
-    own_stack = re.sub(r"\d+", "*", call.site.name)
+    own_stack = call.site.stack
     before = n_key if product is None else product.shape[-2]
     problem = None
     if call.step:

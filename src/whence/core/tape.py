@@ -18,7 +18,7 @@ class Tape(Mapping[str, list[Call]]):
         self._dropped = {field: None for field in ("scores", "values") if field not in keep}
 
     def __call__(self, call: Call) -> None:
-        """Record a call. Scores and values are let go unless they were asked for: they double the memory."""
+        """Record a call. Scores and values are dropped unless asked for: they double the memory."""
         self._calls.setdefault(call.site.name, []).append(replace(call, mix=None, **self._dropped))  # type: ignore[arg-type]
 
     def __getitem__(self, name: str) -> list[Call]:
@@ -41,24 +41,28 @@ class Tape(Mapping[str, list[Call]]):
         calls = self.select(site).calls()
         if len(calls) != 1:
             counts = ", ".join(f"{name} ({len(calls)} calls)" for name, calls in self.select(site).items())
-            raise ValueError(f"expected one call at {site!r}, there are {len(calls)}: {counts}; name the site, or take"
-                             " a call from the list tape[site]")  # fmt: skip
+            raise ValueError(
+                f"expected one call at {site!r}, there are {len(calls)}: {counts}; name the site, or take"
+                " a call from the list tape[site]"
+            )
         return calls[0]
 
     def joined(self, site: str = "*") -> Call:
-        """All calls of the one site that matches, joined along the query axis: a decoder that calls its site once a
-        step, say, as if it had asked all its queries at once. Values are those of the first call.
+        """All calls of the one site that matches, joined along the query axis: the steps of a decoder as one call.
+        Values are those of the first call.
         """
         (name, calls), *others = self.select(site).items()
         if others:
-            raise ValueError(f"one site is wanted, {site!r} matches {', '.join([name, *dict(others)])}")
+            raise ValueError(f"expected one site; {site!r} matches {', '.join([name, *dict(others)])}")
         first = calls[0]
         if len(calls) == 1:
             return first
         shapes = {(*call.weights.shape[:2], call.weights.shape[3], call.sinks, call.heads) for call in calls}
         if len(shapes) > 1:
-            raise ValueError(f"the {len(calls)} calls of {name!r} differ in batch, heads or keys and cannot be joined;"
-                             " take them from the list tape[site]")  # fmt: skip
+            raise ValueError(
+                f"the {len(calls)} calls of {name!r} differ in batch, heads or keys and cannot be joined;"
+                " take them from the list tape[site]"
+            )
         masks = [call.mask.expand(-1, -1, call.weights.shape[2], -1) for call in calls]
         scores = [call.scores for call in calls if call.scores is not None]
         return replace(
@@ -86,7 +90,7 @@ class Tape(Mapping[str, list[Call]]):
             and (kind is None or calls[0].site.kind == kind)
         }
         if not chosen:
-            raise UnknownSite(_described(site, layers, kind), self._calls)
+            raise UnknownSite(_describe_selection(site, layers, kind), self._calls)
         return Tape(chosen)
 
     def __repr__(self) -> str:
@@ -98,7 +102,7 @@ def _as_tuple(number: int | Sequence[int] | None) -> tuple[int, ...] | None:
     return (number,) if isinstance(number, int) else None if number is None else tuple(number)
 
 
-def _described(site: str, layers: tuple[int, ...] | None, kind: Kind | None) -> str:
+def _describe_selection(site: str, layers: tuple[int, ...] | None, kind: Kind | None) -> str:
     wanted = [site] + [f"layer {layers}"] * (layers is not None) + [f"kind {kind}"] * (kind is not None)
     return ", ".join(wanted)
 
@@ -107,10 +111,10 @@ def _only_heads(call: Call, heads: tuple[int, ...]) -> Call:
     missing = [head for head in heads if head not in call.heads]
     if missing:
         raise ValueError(f"no head {missing} at site {call.site.name!r}; there are: {list(call.heads)}")
-    return picked(call, [call.heads.index(head) for head in heads])
+    return pick_heads(call, [call.heads.index(head) for head in heads])
 
 
-def picked(call: Call, places: Sequence[int]) -> Call:
+def pick_heads(call: Call, places: Sequence[int]) -> Call:
     """The heads at these places of a call, in this order; `heads` says which they are."""
     at = list(places)
     return replace(

@@ -44,7 +44,7 @@ def at_once(subject: Subject, some: Batch, site: str, examples: Sequence[Example
     """How many texts to take at a time. Copies that run through the model make a batch together with the texts; where
     only one row runs they cost little; and where they are queries of one pass, many texts are quicker.
     """
-    way = Replay(subject.model, site, some.inputs).way
+    way = Replay(subject.model, site, some.inputs).strategy
     if way != "queries":
         return batch_size if way == "rows" else max(1, batch_size // copies)
     longest = max(len(example.text.split()) for example in examples)
@@ -154,7 +154,7 @@ class Alterable:
     def _short_cut(self) -> Float[Tensor, "batch key class"] | None:
         """The logits with all weight on each key, if their mean by any weights is what the model says under these."""
         _, n_head, n_row, n_key = self.own.shape
-        if self.replay.way != "queries" or (n_head, n_row) != (1, 1) or self.in_part:
+        if self.replay.strategy != "queries" or (n_head, n_row) != (1, 1) or self.in_part:
             return None
         single = SHARP * torch.eye(n_key, device=self.own.device)[:, None, None, None]  # [key 1 1 1 key]
         single = single.expand(-1, *self.own.shape)

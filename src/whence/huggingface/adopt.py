@@ -13,28 +13,28 @@ from whence.core.site import AttentionSite, Call, Kind
 from whence.core.streaming import Summary
 from whence.core.tape import Tape
 from whence.huggingface.base_site import AdoptedSite
-from whence.huggingface.checks import plain, refuse_blocks, refuse_no_inputs
+from whence.huggingface.checks import adoptable, refuse_blocks, refuse_no_inputs
 from whence.huggingface.discovery import Attended, discover
 from whence.huggingface.eager_site import EagerSite
 from whence.huggingface.interface_site import InterfaceSite
 from whence.huggingface.probe import Inputs, batch_of, difference, evaluating, natively_eager, probe_inputs, run
 from whence.huggingface.unreached_site import Unreached
 
-ADOPTED = "_whence_adopted"  # marks a model whose every attention has a site
+ADOPTED = "_whence_adopted"  # set on a model whose every attention has a site
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-5}
 HALF_TOLERANCE = 2e-2
 
 
 def adopt(model: nn.Module, example: Inputs | None = None) -> PreTrainedModel:
-    """Give every attention of the model a site, so that `attending` can watch and replace it; returns the model.
+    """Give every attention of the model a site, so that `attending` can watch and override it; returns the model.
 
-    Sites are found and checked with one small input, made up here or given as `example` (keyword arguments of the
+    Sites are found and checked with one small input, generated here or given as `example` (keyword arguments of the
     model). The check: outputs equal the model's own with eager attention, every site is called, rows sum to one.
-    Anything else raises. Nothing is changed until somebody attends: the model runs as before, at the same speed, and
-    its checkpoints stay the same. Attention that the input does not reach has no site, and raises if it runs while
-    somebody attends. `release` takes the sites out again.
+    Anything else raises. Outside `attending`, the model runs unchanged, at the same speed, and its checkpoints stay the
+    same. Attention that the input does not reach has no site, and raises if it runs inside `attending`. `release`
+    removes the sites.
     """
-    model = plain(model)
+    model = adoptable(model)
     if ADOPTED in model.__dict__:
         return model
     if _has_own_sites(model):
@@ -52,7 +52,7 @@ def adopt(model: nn.Module, example: Inputs | None = None) -> PreTrainedModel:
         _attach(log, batch_of(inputs))
         try:
             _prove(model, inputs, log)
-            _guard(log, unreached)
+            _guard_unreached(log, unreached)
         except BaseException:
             release(model)
             raise
@@ -85,8 +85,8 @@ def _attach(log: list[Attended], batch: int) -> None:
         site.calls = len(site.order)
 
 
-def _guard(log: list[Attended], unreached: dict[str, nn.Module]) -> None:
-    """See to it that attention which has no site is not passed over when it runs after all."""
+def _guard_unreached(log: list[Attended], unreached: dict[str, nn.Module]) -> None:
+    """Make attention without a site raise if it runs inside `attending`."""
     sites = tuple(host._modules[SITE_ATTRIBUTE] for host in {event.host for event in log})
     for name, host in unreached.items():
         host.add_module(SITE_ATTRIBUTE, Unreached(host, name, sites))  # type: ignore[arg-type]
@@ -100,31 +100,33 @@ def _prove(model: PreTrainedModel, inputs: Inputs, log: list[Attended]) -> None:
         watched = run(model, inputs)
     name = type(model).__name__
     if any(bool(output.isnan().any()) for output in native):
-        raise CannotAdopt(f"{name} answers NaN, whoever looks: look at its weights, or take another dtype (--dtype)")
+        raise CannotAdopt(f"{name} outputs NaN even without sites: check its weights, or use another dtype (--dtype)")
     tolerance = TOLERANCE.get(native[0].dtype, HALF_TOLERANCE)
     off = difference(watched, native)
     if not off <= tolerance:
         raise CannotAdopt(
             f"{name} through its sites differs from {name} with native eager attention by {off:.2g} (allowed:"
-            f" {tolerance:g}), so its attention is computed in a way that Whence does not understand; not adopted"
+            f" {tolerance:g}), so Whence does not understand how its attention is computed; not adopted"
         )
     calls = tape.calls()
     if len(calls) != len(log):
         raise CannotAdopt(f"{name}: {len(log)} attentions were found, but {len(calls)} were called; not adopted")
     for call in calls:
         if call.weights.shape[0] != batch_of(inputs):
-            raise CannotAdopt(f"{name}: the weights at {call.site.name} are {list(call.weights.shape)} for a batch of"
-                              f" {batch_of(inputs)}; their axes are not understood; not adopted")  # fmt: skip
+            raise CannotAdopt(
+                f"{name}: the weights at {call.site.name} are {list(call.weights.shape)} for a batch of"
+                f" {batch_of(inputs)}; their axes are not understood; not adopted"
+            )
         rows = call.weights.float().sum(-1)[call.mask.any(-1).expand(call.weights.shape[:-1])]
         if not bool(((rows - 1).abs() <= (1e-4 if tolerance < 1e-2 else 5e-2)).all()):
             raise CannotAdopt(f"{name}: the rows at {call.site.name} do not sum to one; not adopted")
     _refuse_hidden_sinks(model, tape)
-    _tell_kinds(model, tape)
-    _try_head_by_head(model, inputs, native, tolerance)
+    _set_kinds(model, tape)
+    _allow_head_by_head(model, inputs, native, tolerance)
 
 
 def _refuse_hidden_sinks(model: nn.Module, tape: Tape) -> None:
-    """A sink that is taken off the context, after the softmax, has no column: the weights would claim too much."""
+    """A sink applied to the context, after the softmax, has no column: the weights would be too large."""
     for name, calls in tape.items():
         host = _host(model, name)
         if isinstance(getattr(host, "sinks", None), nn.Parameter) and not calls[0].sinks:
@@ -134,7 +136,7 @@ def _refuse_hidden_sinks(model: nn.Module, tape: Tape) -> None:
             )
 
 
-def _tell_kinds(model: nn.Module, tape: Tape) -> None:
+def _set_kinds(model: nn.Module, tape: Tape) -> None:
     for name, calls in tape.items():
         host = _host(model, name)
         host._modules[SITE_ATTRIBUTE].kind = _kind(calls[0], f"{name} {type(host).__name__}".lower(), host)
@@ -159,8 +161,8 @@ def _kind(call: Call, words: str, host: nn.Module) -> Kind:
     return "causal" if n_query > 1 and not bool(seen.any()) else "self"
 
 
-def _try_head_by_head(model: nn.Module, inputs: Inputs, native: list[torch.Tensor], tolerance: float) -> None:
-    """Whether each attention can be computed one head after another: it is tried, and kept if nothing changes."""
+def _allow_head_by_head(model: nn.Module, inputs: Inputs, native: list[torch.Tensor], tolerance: float) -> None:
+    """Try each attention one head after another, and allow it if the output stays the same."""
     sites = [module for module in model.modules() if isinstance(module, InterfaceSite)]
     for site in sites:
         site.sliceable = True
@@ -174,7 +176,7 @@ def _try_head_by_head(model: nn.Module, inputs: Inputs, native: list[torch.Tenso
 
 
 def _has_own_sites(model: nn.Module) -> bool:
-    """Whether somebody has put sites into the model's code, as in ours."""
+    """Whether the model's own code has sites, as our models have."""
     return any(type(module) is AttentionSite for module in model.modules())
 
 

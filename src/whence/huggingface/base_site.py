@@ -11,7 +11,7 @@ FORBIDDEN = -9e3  # models forbid a key by adding -1e4 or far less
 
 
 class AdoptedSite(AttentionSite):
-    """A site that lives in somebody else's attention module, its host."""
+    """A site inside the attention module of another library, its host."""
 
     def __init__(self, host: nn.Module) -> None:
         super().__init__()

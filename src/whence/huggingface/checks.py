@@ -1,4 +1,4 @@
-"""What can be refused before a model is run: what is no model, no input, or would not stay the same."""
+"""What is refused before the model runs: not a model, not an input, or a model that the probe would change."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 from whence.core.errors import CannotAdopt
 
 
-def plain(model: nn.Module) -> PreTrainedModel:
+def adoptable(model: nn.Module) -> PreTrainedModel:
     """The model, if it is one that can be adopted at all."""
     if hasattr(model, "_orig_mod"):
         raise CannotAdopt("this model is compiled by torch.compile; adopt the model as it was before compiling")

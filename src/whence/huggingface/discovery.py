@@ -22,7 +22,7 @@ from whence.huggingface.softmax_tap import FUSED, Tap
 
 @dataclass(frozen=True)
 class Attended:
-    """A module attended, at a moment of the forward pass, in one of three ways."""
+    """A module attended during the forward pass, by one of three routes."""
 
     host: nn.Module
     route: type[AdoptedSite]
@@ -30,7 +30,7 @@ class Attended:
 
 
 class Discovery:
-    """A session at provisional sites, and a tap around the whole forward pass, that write down who attends."""
+    """A session at provisional sites, and a tap around the whole forward pass, that record which modules attend."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         self.model, self.stack, self.log = model, list[nn.Module](), list[Attended]()
@@ -82,7 +82,7 @@ class Discovery:
 
 
 def discover(model: PreTrainedModel, inputs: Inputs) -> tuple[list[Attended], dict[str, nn.Module]]:
-    """Run the probe once and tell who attended, in order, and what attention did not run at all.
+    """Run the probe once; return which modules attended, in order, and which attention did not run.
 
     An error for attention that has no rows over keys.
     """
@@ -102,7 +102,7 @@ def discover(model: PreTrainedModel, inputs: Inputs) -> tuple[list[Attended], di
     asked = {event.host for event in discovery.log if event.route is InterfaceSite}
     log = [event for event in discovery.log if event.route is InterfaceSite or event.host not in asked]
     unreached = {n: m for n, m in model.named_modules() if _is_named_attention(m) and m not in discovery.lengths}
-    return _understood(model, discovery, log), unreached
+    return _supported(model, discovery, log), unreached
 
 
 def _may_ask_the_interface(module: nn.Module) -> bool:
@@ -115,7 +115,7 @@ def _may_ask_the_interface(module: nn.Module) -> bool:
     return True
 
 
-def _understood(model: PreTrainedModel, discovery: Discovery, log: list[Attended]) -> list[Attended]:
+def _supported(model: PreTrainedModel, discovery: Discovery, log: list[Attended]) -> list[Attended]:
     names = {module: name for name, module in model.named_modules()}
     hidden = [m for m in discovery.lengths if isinstance(m, nn.MultiheadAttention)]
     if hidden:

@@ -19,7 +19,7 @@ from transformers.masking_utils import eager_mask
 from whence.core.attending import SITE_ATTRIBUTE
 from whence.core.errors import CannotAttend
 from whence.huggingface.base_site import AdoptedSite, permitted_by
-from whence.huggingface.softmax_tap import UNSCALED, OnSoftmax, Tap
+from whence.huggingface.softmax_tap import OnSoftmax, Tap
 
 NAME = "whence"
 
@@ -62,13 +62,18 @@ def attention(
         added = torch.zeros((), dtype=query.dtype, device=query.device)
         added = torch.where(mask, added, torch.finfo(query.dtype).min)  # as transformers' eager_mask
     eager, n_heads = own_eager(module), query.shape[1]
+    one_by_one = site.sliceable and site.streams_heads and not torch.is_grad_enabled()
 
     def run(heads: slice, kv_heads: slice, on_softmax: OnSoftmax) -> tuple[Tensor, Tensor | None]:
-        with Tap(on_softmax):
+        with Tap(on_softmax, skip_unit_scale=one_by_one):
             return eager(
-                module, query[:, heads], key[:, kv_heads], value[:, kv_heads], _of_heads(added, heads, n_heads),
+                module,
+                query[:, heads],
+                key[:, kv_heads],
+                value[:, kv_heads],
+                _of_heads(added, heads, n_heads),
                 **{name: _of_heads(argument, heads, n_heads) for name, argument in kwargs.items()},
-            )  # fmt: skip
+            )
 
     def deliver(heads: slice, kv_heads: slice) -> OnSoftmax:
         def at_site(weights: Tensor, scores: Tensor) -> Tensor:
@@ -87,16 +92,16 @@ def attention(
         """The context of other weights [batch head any key], as the host would get it: [batch any head width]."""
         return run(ALL, ALL, lambda *_: weights)[0]
 
-    if site.sliceable and site.streams_heads and not torch.is_grad_enabled():
+    if one_by_one:
         if isinstance(kwargs.get("scaling"), float):  # a query is smaller than its scores
-            query, kwargs["scaling"] = query * kwargs["scaling"], UNSCALED
-        told = site.config._attn_implementation == "eager"  # then whoever called may be collecting the weights
+            query, kwargs["scaling"] = query * kwargs["scaling"], 1.0
+        collected = site.config._attn_implementation == "eager"  # then the caller may collect the weights
         contexts, weights = [], []
         for part in _head_by_head(query.shape[1], key.shape[1]):
             context, of_heads = run(*part, deliver(*part))
             contexts.append(context)
-            weights += [of_heads] if told and of_heads is not None else []  # otherwise each head's are let go at once
-        return torch.cat(contexts, dim=2), torch.cat(weights, dim=1) if told else None
+            weights += [of_heads] if collected and of_heads is not None else []
+        return torch.cat(contexts, dim=2), torch.cat(weights, dim=1) if collected else None
     return run(ALL, ALL, deliver(ALL, ALL))
 
 
@@ -148,7 +153,7 @@ def own_eager(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor | None]]:
         function = getattr(sys.modules.get(owner.__module__), "eager_attention_forward", None)
         if function is not None:
             return function
-    raise CannotAttend(f"no eager_attention_forward beside {type(module).__name__}; expected one in its file")
+    raise CannotAttend(f"no eager_attention_forward for {type(module).__name__}; expected one in its file")
 
 
 AttentionInterface.register(NAME, attention)

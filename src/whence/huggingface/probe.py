@@ -1,4 +1,4 @@
-"""The probe: one small forward pass that shows where a model attends, and whether its sites tell the truth."""
+"""The probe: one small forward pass that shows where a model attends, and whether its sites are right."""
 
 import inspect
 from collections.abc import Iterator, Mapping
@@ -92,9 +92,10 @@ def run(model: nn.Module, inputs: Mapping[str, Any]) -> list[Tensor]:
     weight = next(model.parameters())
     placed = {
         name: value.to(weight.device, weight.dtype if value.is_floating_point() else None)
-        if isinstance(value, Tensor) else value
+        if isinstance(value, Tensor)
+        else value
         for name, value in inputs.items()
-    }  # fmt: skip
+    }
     with torch.no_grad():
         output = model(**placed)
     leaves = tree_leaves(tuple(output.values()) if isinstance(output, Mapping) else output)

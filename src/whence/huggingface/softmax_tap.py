@@ -12,23 +12,29 @@ SOFTMAXES = {F.softmax, torch.softmax, Tensor.softmax}
 FUSED = F.scaled_dot_product_attention
 PRODUCTS = {torch.mul, Tensor.mul, Tensor.__mul__}
 
-UNSCALED = 1.0  # this very object: times it, scores are themselves, and no copy of N × N is made
-
 OnSoftmax = Callable[[Tensor, Tensor], Tensor]  # weights, scores -> weights
 
 
 class Tap(TorchFunctionMode):
-    """While active in this thread, every softmax over a last axis, and every fused attention, passes through here."""
+    """While active in this thread, every softmax over a last axis, and every fused attention, passes through here.
 
-    def __init__(self, on_softmax: OnSoftmax | None = None, on_fused: Callable[..., Tensor] | None = None) -> None:
+    With `skip_unit_scale`, a product with the number 1.0 is its tensor: no copy of N × N scores is made.
+    """
+
+    def __init__(
+        self,
+        on_softmax: OnSoftmax | None = None,
+        on_fused: Callable[..., Tensor] | None = None,
+        skip_unit_scale: bool = False,
+    ) -> None:
         super().__init__()
-        self.on_softmax, self.on_fused = on_softmax, on_fused
+        self.on_softmax, self.on_fused, self.skip_unit_scale = on_softmax, on_fused, skip_unit_scale
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if self.on_fused is not None and function is FUSED:
             return self.on_fused(*args, **kwargs)
-        if function in PRODUCTS and args[-1] is UNSCALED:
+        if self.skip_unit_scale and function in PRODUCTS and isinstance(args[-1], float) and args[-1] == 1.0:
             return args[0]
         result = function(*args, **kwargs)
         if self.on_softmax is not None and function in SOFTMAXES and _over_last_axis(args, kwargs):

@@ -1,4 +1,4 @@
-"""Attention that the probe did not reach: it has no site, and must not run in silence while others are attended."""
+"""Attention that the probe did not reach: it has no site, and raises if it runs inside `attending`."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from whence.huggingface.base_site import AdoptedSite
 class Unreached(AdoptedSite):
     """Stands in a module that the probe never ran: cross-attention without a source, an image tower without images.
 
-    It is no site that could be named (it has no calls), but says so when its host does run and somebody attends.
+    It is not listed among the sites (it has no calls); it raises when its host runs inside `attending`.
     """
 
     def __init__(self, host: nn.Module, name: str, others: tuple[AttentionSite, ...]) -> None:
@@ -22,7 +22,7 @@ class Unreached(AdoptedSite):
         self.hook = host.register_forward_pre_hook(self.refuse)
 
     def refuse(self, host: nn.Module, args: Any) -> None:
-        """The hook: while nobody attends, nothing happens."""
+        """The hook: outside `attending`, nothing happens."""
         if any(site.sessions for site in self.others):
             raise CannotAttend(
                 f"{self.name} attends, but has no site, since the input that adoption tried did not reach it; call"

@@ -1,4 +1,4 @@
-"""Partial recomputation gives what full forward passes give, by whichever way it goes."""
+"""Partial recomputation gives what full forward passes give, by whichever strategy it goes."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ LAST_LAYER_ROWS = ["bert", "roberta", "distilbert", "electra", "modernbert", "gp
 
 
 def full_passes(model, inputs, site, weights):
-    """The slow way: one forward pass for each alteration."""
+    """The slow strategy: one forward pass for each override."""
     results = []
     for given in weights:
         with attending(model, override={site: imposed(given)}, watch=None):
@@ -32,13 +32,13 @@ def test_every_site_of_every_model_is_replayed_exactly(name):
         outputs(model, inputs)
     for site in sites(model):
         shuffle = permuted(0)
-        altered = [Tape({site: [replace(c, weights=shuffle(c)) for c in tape[site]]}) for _ in range(3)]
-        expected = full_passes(model, inputs, site, altered)
+        overridden = [Tape({site: [replace(c, weights=shuffle(c)) for c in tape[site]]}) for _ in range(3)]
+        expected = full_passes(model, inputs, site, overridden)
         with torch.no_grad():
             replay = Replay(model, site, inputs)
-            got = torch.cat([replay(imposed(weights)) for weights in altered])
+            got = torch.cat([replay(imposed(weights)) for weights in overridden])
         assert_close(got, expected, atol=1e-5, rtol=1e-4)
-        assert replay.way in ("queries", "rows", "context", "batch"), replay.why_not
+        assert replay.strategy in ("queries", "rows", "context", "batch"), replay.rejected
 
 
 @pytest.mark.parametrize("shape", [(1, 6), (6, 6)], ids=str)
@@ -56,11 +56,15 @@ def test_one_text_and_as_many_texts_as_tokens_are_replayed_exactly(name, shape):
     for site in sites(model):
         with attending(model, watch=site) as tape:
             outputs(model, inputs)
-        altered = permuted(0)(tape.only(site))
-        expected = full_passes(model, inputs, site, [altered])
+        overridden = permuted(0)(tape.only(site))
+        expected = full_passes(model, inputs, site, [overridden])
         replay = Replay(model, site, inputs)
-        assert_close(replay(imposed(altered), times=2), expected.expand(2, *expected.shape[1:]), atol=1e-5, rtol=1e-4)
-        assert replay.way != "full" or shape == (6, 6) or name == "deberta-v2", replay.why_not  # it folds its heads
+        assert_close(
+            replay(imposed(overridden), times=2), expected.expand(2, *expected.shape[1:]), atol=1e-5, rtol=1e-4
+        )
+        assert replay.strategy != "full" or shape == (6, 6) or name == "deberta-v2", (
+            replay.rejected
+        )  # it folds its heads
 
 
 @pytest.mark.parametrize("name", LAST_LAYER_ROWS)
@@ -68,31 +72,31 @@ def test_a_classifier_is_followed_through_its_read_out_row_alone(name):
     model, inputs = subject(name)
     *_, last = sites(model)
     replay = Replay(model, last, inputs)
-    assert replay.way == "rows", replay.why_not
+    assert replay.strategy == "rows", replay.rejected
     assert replay.rows.shape == (2, 1)
     if name == "gpt2":  # reads the last token before the padding
         assert replay.rows.flatten().tolist() == [10, 7]
     else:
         assert replay.rows.flatten().tolist() == [0, 0]
     first = Replay(model, next(iter(sites(model))), inputs)
-    assert first.way == "context"
+    assert first.strategy == "context"
 
 
 def test_a_model_that_reads_every_row_is_followed_through_all_of_them():
     model, inputs = subject("xlm-roberta")
     *_, last = sites(model)
-    assert Replay(model, last, inputs).way == "context"
+    assert Replay(model, last, inputs).strategy == "context"
     bert, inputs = subject("bert")
     *_, last = sites(bert)
     whole = Replay(bert, last, inputs | {"output_hidden_states": True}, read=lambda out: out.hidden_states[-1])
-    assert whole.way == "context"
+    assert whole.strategy == "context"
 
 
 def test_a_mean_over_tokens_reads_every_row():
     model, inputs = subject("transformer-post-learned")
     *_, last = sites(model)
     with torch.no_grad():
-        assert Replay(model, last, inputs).way == "batch"
+        assert Replay(model, last, inputs).strategy == "batch"
 
 
 @pytest.mark.parametrize("name", ["additive-lstm-additive", "bert", "t5", "deberta-v2"])
@@ -113,7 +117,7 @@ def imposed_each(model, inputs, site):
 
 
 def test_confinement_means_the_same_in_every_copy():
-    """Alterations of one example or one special token, K copies of the batch at once, against full passes."""
+    """Overrides of one example or one special token, K copies of the batch at once, against full passes."""
     model, inputs = subject("bert")
     site = next(iter(sites(model)))
     special = torch.zeros(2, 11, dtype=torch.bool)
@@ -198,21 +202,21 @@ def test_a_pass_that_cannot_be_repeated_is_refused():
 
 def test_one_site_is_wanted():
     model, inputs = subject("bert")
-    with pytest.raises(ValueError, match="one site is wanted, '\\*' matches 2: bert"):
+    with pytest.raises(ValueError, match="expected one site; '\\*' matches 2: bert"):
         Replay(model, "*", inputs)
     with pytest.raises(UnknownSite, match=r"no attention site 'nowhere'; there are: bert.encoder"):
         Replay(model, "nowhere", inputs)
 
 
 @pytest.mark.parametrize(
-    ("name", "way"),
+    ("name", "strategy"),
     [("additive-lstm-additive", "queries"), ("bert", "context"), ("bert", "rows"), ("deberta-v2", None), ("t5", None)],
 )
 @pytest.mark.parametrize("budget", [1, 2**20])
-def test_every_time_may_have_keys_of_its_own(name, way, budget):
+def test_every_time_may_have_keys_of_its_own(name, strategy, budget):
     """Other keys each time, in one chunk or in many, against one full pass for each."""
     model, inputs = subject(name)
-    site = list(sites(model))[0 if way == "context" else -1]
+    site = list(sites(model))[0 if strategy == "context" else -1]
     with attending(model, watch=site) as tape:
         outputs(model, inputs)
     batch, _, _, n_key = tape.only(site).weights.shape
@@ -224,7 +228,7 @@ def test_every_time_may_have_keys_of_its_own(name, way, budget):
     with torch.no_grad():
         replay = Replay(model, site, inputs, budget=budget)
         got = replay(without(keys), times=5)
-    assert way in (None, replay.way)
+    assert strategy in (None, replay.strategy)
     assert_close(got, torch.stack(expected), atol=1e-5, rtol=1e-4)
     with pytest.raises(ValueError, match=r"for each copy of the batch .* \[times batch key\] or more; they are"):
         replay(without(keys[:3]), times=5)

@@ -1,4 +1,4 @@
-"""Resume: beside a hook and one forward pass for each alteration, on models of many forms."""
+"""Resume: beside a hook and one forward pass for each edit, on models of many forms."""
 
 import pytest
 import torch
@@ -10,10 +10,15 @@ from whence.core.replay import hidden_states as resuming
 from whence.core.replay.hidden_states import Resume
 
 LAYERS = {
-    "bert": "bert.encoder.layer.0", "gpt2": "transformer.h.0", "xlnet": "transformer.layer.0", "t5": "encoder.block.0",
-    "modernbert": "model.layers.0", "bart": "model.decoder.layers.0", "transformer-pre-sinusoidal": "encoder.layers.0",
+    "bert": "bert.encoder.layer.0",
+    "gpt2": "transformer.h.0",
+    "xlnet": "transformer.layer.0",
+    "t5": "encoder.block.0",
+    "modernbert": "model.layers.0",
+    "bart": "model.decoder.layers.0",
+    "transformer-pre-sinusoidal": "encoder.layers.0",
     "additive-lstm-additive": "encoder",
-}  # fmt: skip
+}
 
 
 def logits(output):
@@ -22,10 +27,10 @@ def logits(output):
 
 def zeroed(states, numbers):
     """Copy n without unit n."""
-    altered = states.clone()
+    edited = states.clone()
     for copy, unit in enumerate(numbers):
-        altered[copy, ..., unit] = 0.0
-    return altered
+        edited[copy, ..., unit] = 0.0
+    return edited
 
 
 def one_by_one(model, module, inputs, units, ordinal=0):
@@ -55,7 +60,7 @@ def test_units_of_a_layer_against_one_pass_each(name):
     resume = Resume(model, module, inputs, logits)
     expected = one_by_one(model, module, inputs, range(5))
     torch.testing.assert_close(resume(zeroed, 5), expected, atol=2e-5, rtol=1e-4)
-    assert float((expected - resume.output).abs().max()) > 1e-4, "nothing was altered"
+    assert float((expected - resume.output).abs().max()) > 1e-4, "nothing was edited"
     assert resume.partial
 
 
@@ -73,7 +78,7 @@ def test_chunks_make_no_difference(monkeypatch):
     whole = Resume(model, model.get_input_embeddings(), inputs, logits)
     parts = Resume(model, model.get_input_embeddings(), inputs, logits, budget=1)
     ran = []
-    monkeypatch.setattr(parts, "_run", lambda alter, numbers: ran.append(numbers) or Resume._run(parts, alter, numbers))
+    monkeypatch.setattr(parts, "_run", lambda edit, numbers: ran.append(numbers) or Resume._run(parts, edit, numbers))
     torch.testing.assert_close(parts(zeroed, 7), whole(zeroed, 7), atol=1e-5, rtol=1e-4)
     assert ran == [range(n, n + 1) for n in range(7)]
 
@@ -117,7 +122,7 @@ def test_a_model_that_mixes_its_texts_is_refused():
 def test_the_whole_model_runs_where_part_of_it_cannot(monkeypatch):
     model, inputs = subjects.subject("bert")
     module = model.bert.encoder.layer[0]
-    monkeypatch.setattr(resuming, "answering", lambda *_: (_ for _ in ()).throw(RuntimeError("no")))
+    monkeypatch.setattr(resuming, "recorded_outputs", lambda *_: (_ for _ in ()).throw(RuntimeError("no")))
     resume = Resume(model, module, inputs, logits)
     assert not resume.partial
     torch.testing.assert_close(resume(zeroed, 3), one_by_one(model, module, inputs, range(3)), atol=2e-5, rtol=1e-4)

@@ -1,4 +1,4 @@
-"""Partial recomputation: re-run only what lies after an altered site, for many alterations at once."""
+"""Partial recomputation: re-run only what lies after an overridden site, for many overrides at once."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -9,33 +9,42 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
-from whence.core.attending import Rule, checked, site_module
+from whence.core.attending import Rule, checked_weights, site_module
 from whence.core.errors import CannotReplay
 from whence.core.overrides import uniform
-from whence.core.read_rows import Rows, cut, filled_in, last_layer_around, rows_read, same_number
-from whence.core.replay.copies import EachStep, Once, Recorder, as_queries, copied, entered, in_copies, only_rows
-from whence.core.replay.recorded_pass import Pass, answering, replaced_forwards
+from whence.core.read_rows import Rows, equally_many, fill_rows, last_layer_around, rows_read, take_rows
+from whence.core.replay.copies import (
+    EachStep,
+    Once,
+    Recorder,
+    as_queries,
+    call_of_rows,
+    repeat_batch,
+    repeat_call,
+    session_at,
+)
+from whence.core.replay.recorded_pass import Pass, recorded_outputs, replaced_forwards
 from whence.core.site import Call
 
-Way = Literal["queries", "rows", "context", "batch", "full"]
+Strategy = Literal["queries", "rows", "context", "batch", "full"]
 BUDGET = 96 * 2**20  # bytes
-TRIAL = uniform  # an alteration that draws nothing, so that two ways can be compared
+TRIAL = uniform  # an override that draws nothing, so that two strategies can be compared
 
 
 class Replay:
     """A recorded forward pass that can be run again from one site on.
 
     `replay(permuted(0), times=100)` gives the model's outputs under 100 permutations, [100 batch ...], computing only
-    what lies after the site, as many alterations in one batch as fit `budget` bytes. `inputs` are the model's keyword
+    what lies after the site, as many overrides in one batch as fit `budget` bytes. `inputs` are the model's keyword
     arguments; put the model in evaluation mode first. `read` takes what is wanted from the model's output (by default
     its logits, or its first tensor).
 
-    `way` says how the alterations travel. `queries`: as queries of a terminal site, so that K alterations are one
+    `strategy` says how the overrides run. `queries`: as queries of a terminal site, so that K overrides are one
     contraction. `rows`: through the last layer's read-out rows only. `context`: the new weights are mixed with the
     recorded values, and the rest of the model sees K copies of the batch. `batch`: the same, but the site's scores are
-    computed again. `full`: the whole model sees K copies. The quickest that reproduces the recorded output is taken.
-    Where one pass calls the site at each of its `steps` (a recurrent decoder), every step is altered, as it would be in
-    `attending`; then the ways are `batch` and `full`.
+    computed again. `full`: the whole model sees K copies. The fastest that reproduces the recorded output is used.
+    Where one pass calls the site at each of its `steps` (a recurrent decoder), every step is overridden, as in
+    `attending`; then the strategies are `batch` and `full`.
     """
 
     def __init__(
@@ -54,7 +63,7 @@ class Replay:
         self.batch, _, self.n_query, _ = self.call.weights.shape
         self.layer: nn.Module | None = None
         self.rows: Rows | None = None
-        self.way: Way = self._quickest_way()
+        self.strategy: Strategy = self._fastest_strategy()
 
     def __call__(self, override: Rule, times: int = 1) -> Tensor:
         """The model's outputs under an override, applied `times` times: [times batch ...].
@@ -66,48 +75,48 @@ class Replay:
             raise ValueError(f"times must be 1 or more, it is {times}")
         chunk = max(1, self.budget // self._bytes_each())
         firsts = range(0, times, chunk)
-        return torch.cat([self._run(self.way, override, min(chunk, times - first), first) for first in firsts])
+        return torch.cat([self._run(self.strategy, override, min(chunk, times - first), first) for first in firsts])
 
     def _record(self) -> tuple[Call, Pass, Tensor, int]:
         passed = Pass(self.model)
         recorder = Recorder(self.ordinal, passed.reach)
-        with torch.no_grad(), passed.followed(), entered(self.site, recorder):
+        with torch.no_grad(), passed.followed(), session_at(self.site, recorder):
             output = self.read(self.model(**self.inputs))
         if recorder.call is None:
             raise CannotReplay(f"the forward pass never reached site {self.described.name!r}; nothing to re-run")
         return replace(recorder.call, site=self.described), passed, output, -(-recorder.count // self.site.calls)
 
-    def _quickest_way(self) -> Way:
+    def _fastest_strategy(self) -> Strategy:
         once = self.steps == 1
-        possible: dict[Way, bool] = {
+        possible: dict[Strategy, bool] = {
             "queries": self.site.terminal and once,
             "rows": self.call.mix is not None and once,
             "context": self.call.mix is not None and once,
             "batch": True,
             "full": True,
         }
-        self.why_not: list[str] = []  # the quicker ways that this model cannot go
-        for way in (way for way, there in possible.items() if there):
+        self.rejected: list[str] = []  # the faster strategies, and why they do not work for this model
+        for strategy in (strategy for strategy, there in possible.items() if there):
             try:
-                if way == "rows" and not self._find_rows():
+                if strategy == "rows" and not self._find_rows():
                     continue
-                off = self._distance(way)
-            except (RuntimeError, IndexError) as error:  # the model cannot be run in that way
-                self.why_not.append(f"{way}: {type(error).__name__}: {error}")
+                off = self._distance(strategy)
+            except (RuntimeError, IndexError) as error:  # the model cannot be run like that
+                self.rejected.append(f"{strategy}: {type(error).__name__}: {error}")
                 continue
             if off <= _tolerance(self.output):
-                return way
-            self.why_not.append(f"{way}: off by {off:.2g}")
+                return strategy
+            self.rejected.append(f"{strategy}: off by {off:.2g}")
         raise CannotReplay(
             f"running {type(self.model).__name__} again from site {self.described.name!r} does not reproduce what was"
-            f" recorded ({'; '.join(self.why_not)}). Is it in evaluation mode? If so, use full forward passes."
+            f" recorded ({'; '.join(self.rejected)}). Is it in evaluation mode? If so, use full forward passes."
         )
 
-    def _distance(self, way: Way) -> float:
-        """How far a way is from the truth: unaltered, from the record; altered by rows, from following every row."""
+    def _distance(self, strategy: Strategy) -> float:
+        """The error of a strategy: against the recorded output, and for `rows` also against the `context` strategy."""
         with torch.no_grad():
-            off = (self._run(way, lambda call: call.weights, 2) - self.output).abs().max()
-            if way == "rows":
+            off = (self._run(strategy, lambda call: call.weights, 2) - self.output).abs().max()
+            if strategy == "rows":
                 by_rows, by_all = self._run("rows", TRIAL, 1), self._run("context", TRIAL, 1)
                 off = torch.maximum(off, (by_rows - by_all).abs().max())
             return float(off / self.output.abs().max().clamp_min(1.0))
@@ -124,58 +133,61 @@ class Replay:
         def after_layer(layer_output: Any) -> Tensor:
             copies = tree_leaves(layer_output)[0].shape[0] // self.batch
             with (
-                answering(before, lambda _, output: self._copied(output, copies)),
-                answering([(layer, layer_output)], lambda _, output: output),
+                recorded_outputs(before, lambda _, output: self._copied(output, copies)),
+                recorded_outputs([(layer, layer_output)], lambda _, output: output),
             ):
                 return self.read(self.model(**self._copied(self.inputs, copies)))
 
         with torch.no_grad():
             at_once = max(1, min(32, self.budget // self._bytes_each()))
-            self.rows = same_number(rows_read(self.passed.outputs[layer], after_layer, self.n_query, at_once))
+            self.rows = equally_many(rows_read(self.passed.outputs[layer], after_layer, self.n_query, at_once))
         return self.rows is not None
 
-    def _run(self, way: Way, override: Rule, copies: int, first: int = 0) -> Tensor:
+    def _run(self, strategy: Strategy, override: Rule, copies: int, first: int = 0) -> Tensor:
         if self.steps > 1:
-            return self._run_steps(way, override, copies, first)
+            return self._run_steps(strategy, override, copies, first)
         call = self.call
-        if way == "rows" and self.rows is not None:
-            call = only_rows(call, self.rows)
-        call = in_copies(call, copies, first)
-        weights = checked(override, call)
-        inputs = self.inputs if way == "queries" else self._copied(self.inputs, copies, real=True)
-        with torch.set_grad_enabled(weights.requires_grad), self._altered(way, weights, copies):
+        if strategy == "rows" and self.rows is not None:
+            call = call_of_rows(call, self.rows)
+        call = repeat_call(call, copies, first)
+        weights = checked_weights(override, call)
+        inputs = self.inputs if strategy == "queries" else self._copied(self.inputs, copies, real=True)
+        with torch.set_grad_enabled(weights.requires_grad), self._overridden(strategy, weights, copies):
             output = self.read(self.model(**inputs))
-        if way == "queries":
+        if strategy == "queries":
             return output.unflatten(0, (self.batch, copies)).transpose(0, 1)
         return output.unflatten(0, (copies, self.batch))
 
-    def _run_steps(self, way: Way, override: Rule, copies: int, first: int) -> Tensor:
-        """Every step altered as it comes: what a step does depends on how those before it were altered."""
+    def _run_steps(self, strategy: Strategy, override: Rule, copies: int, first: int) -> Tensor:
+        """Override every step as it comes: each depends on those before it."""
         each = EachStep(override, replace(self.call, copies=copies, first_copy=first), self.ordinal, self.site.calls)
-        finished = [] if way == "full" else self.passed.finished
-        with answering(finished, lambda _, output: self._copied(output, copies, real=True)), entered(self.site, each):
+        finished = [] if strategy == "full" else self.passed.finished
+        with (
+            recorded_outputs(finished, lambda _, output: self._copied(output, copies, real=True)),
+            session_at(self.site, each),
+        ):
             output = self.read(self.model(**self._copied(self.inputs, copies, real=True)))
         return (output if each.on_graph else output.detach()).unflatten(0, (copies, self.batch))
 
     @contextmanager
-    def _altered(self, way: Way, weights: Tensor, copies: int) -> Iterator[None]:
-        """The prefix answers from memory, and the site gives the new weights, or the context that they make."""
-        inside = set(self.layer.modules()) if way == "rows" and self.layer is not None else set()
+    def _overridden(self, strategy: Strategy, weights: Tensor, copies: int) -> Iterator[None]:
+        """The prefix returns what it recorded, and the site the new weights, or the context that they give."""
+        inside = set(self.layer.modules()) if strategy == "rows" and self.layer is not None else set()
 
         def adapt(module: nn.Module, output: Any) -> Any:
-            if way == "queries":
+            if strategy == "queries":
                 return output
             if module in inside and self.rows is not None:
-                output = cut(output, self.rows, self.n_query)
-            return self._copied(output, copies, real=way == "batch")
+                output = take_rows(output, self.rows, self.n_query)
+            return self._copied(output, copies, real=strategy == "batch")
 
-        given = {"batch": weights, "full": weights, "queries": as_queries(weights, copies)}.get(way)
+        given = {"batch": weights, "full": weights, "queries": as_queries(weights, copies)}.get(strategy)
         with (
-            answering([] if way == "full" else self.passed.finished, adapt),
-            self._layer_by_rows(copies) if way == "rows" else replaced_forwards({}),
-            entered(self.site, Once(given)),
+            recorded_outputs([] if strategy == "full" else self.passed.finished, adapt),
+            self._layer_by_rows(copies) if strategy == "rows" else replaced_forwards({}),
+            session_at(self.site, Once(given)),
         ):
-            if way in ("rows", "context"):
+            if strategy in ("rows", "context"):
                 self.site.ready_context = self._context(weights, copies)
             try:
                 yield
@@ -183,7 +195,7 @@ class Replay:
                 self.site.ready_context = None
 
     def _context(self, weights: Tensor, copies: int) -> Tensor:
-        """What the weights make of the recorded values, alterations as copies of the batch: [copies·batch query ..]."""
+        """The context of the new weights over the recorded values, [copies·batch query ...]."""
         assert self.call.mix is not None
         context = self.call.mix(as_queries(weights, copies))  # [batch copies·query ...]
         return context.unflatten(1, (copies, -1)).transpose(0, 1).flatten(0, 1)
@@ -195,23 +207,23 @@ class Replay:
         rows, n_row = self.rows.repeat(copies, 1), self.n_query
 
         def forward(*args: Any, **kwargs: Any) -> Any:
-            parts = compute(*cut(args, rows, n_row), **cut(kwargs, rows, n_row))
-            return filled_in(whole, parts, rows, n_row)
+            parts = compute(*take_rows(args, rows, n_row), **take_rows(kwargs, rows, n_row))
+            return fill_rows(whole, parts, rows, n_row)
 
         return replaced_forwards({self.layer: forward})
 
     def _copied(self, structure: Any, copies: int, real: bool = False) -> Any:
-        """What stands for the batch, in so many copies of it."""
-        return copied(structure, self.batch, copies, real)
+        """A structure with its batch repeated."""
+        return repeat_batch(structure, self.batch, copies, real)
 
     def _bytes_each(self) -> int:
-        """About what one alteration takes: its weights, some times over, and what a layer after it holds at a time."""
+        """About how much memory one override takes: its weights, several times, and what a layer after it holds."""
         outputs = [leaf for _, output in self.passed.finished for leaf in tree_leaves(output)]
         largest = max((leaf.numel() for leaf in outputs if isinstance(leaf, Tensor)), default=0)
-        weights, way = self.call.weights.numel() * self.steps, getattr(self, "way", "context")
-        if way == "rows" and self.rows is not None:
+        weights, strategy = self.call.weights.numel() * self.steps, getattr(self, "strategy", "context")
+        if strategy == "rows" and self.rows is not None:
             weights = weights * self.rows.shape[1] // self.n_query
-        held = {"queries": 0, "rows": 3}.get(way, 12)
+        held = {"queries": 0, "rows": 3}.get(strategy, 12)
         return 4 * (4 * weights + held * largest)
 
 

@@ -1,4 +1,4 @@
-"""Folding many alterations of one call into one tensor, and the sessions that record and replace a single call."""
+"""Putting many overrides of one call into one tensor, and the sessions that record and replace a single call."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,12 +9,12 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
-from whence.core.attending import Rule, checked
-from whence.core.read_rows import Rows, cut
+from whence.core.attending import Rule, checked_weights
+from whence.core.read_rows import Rows, take_rows
 from whence.core.site import AttentionSite, Call, Session, repeated
 
 
-def copied(structure: Any, batch: int, copies: int, real: bool = True) -> Any:
+def repeat_batch(structure: Any, batch: int, copies: int, real: bool = True) -> Any:
     """Every tensor that has the batch as its first axis, or else its second, repeated along it.
 
     A first axis of one, in a batch of more, says that the tensor is the same for all (positions). Some models take
@@ -33,10 +33,8 @@ def copied(structure: Any, batch: int, copies: int, real: bool = True) -> Any:
     return tree_map(copy, structure)
 
 
-def in_copies(call: Call, copies: int, first: int = 0) -> Call:
-    """The call of a batch that stands `copies` times, one after another, counted from `first`; without the values,
-    which are large.
-    """
+def repeat_call(call: Call, copies: int, first: int = 0) -> Call:
+    """The call of a batch repeated `copies` times, counted from `first`; without the values, which are large."""
     return replace(
         call,
         weights=repeated(call.weights, copies),
@@ -48,17 +46,17 @@ def in_copies(call: Call, copies: int, first: int = 0) -> Call:
     )
 
 
-def only_rows(call: Call, rows: Rows) -> Call:
+def call_of_rows(call: Call, rows: Rows) -> Call:
     """The call cut down to some queries."""
     n_query = call.weights.shape[2]
-    parts = {name: cut(getattr(call, name), rows, n_query) for name in ("weights", "mask", "scores")}
+    parts = {name: take_rows(getattr(call, name), rows, n_query) for name in ("weights", "mask", "scores")}
     return replace(call, **parts, rows=rows, n_queries=n_query)
 
 
 def as_queries(
     weights: Float[Tensor, "copies_batch head query key"], copies: int
 ) -> Float[Tensor, "batch head copies_query key"]:
-    """Alterations that stand as copies of the batch, set side by side as queries."""
+    """Overrides that are copies of the batch, rearranged as queries."""
     return weights.unflatten(0, (copies, -1)).movedim(0, 2).flatten(2, 3)
 
 
@@ -71,7 +69,7 @@ class Recorder:
         self.count = 0
 
     def streams(self, site: AttentionSite) -> bool:
-        """Content with heads one by one: no, the call is kept whole."""
+        """Not head by head: the call is kept whole."""
         return False
 
     def override(self, site: AttentionSite, call: Call) -> Call:
@@ -93,11 +91,11 @@ class Once:
         self.weights = weights
 
     def streams(self, site: AttentionSite) -> bool:
-        """Content with heads one by one: no, the weights are given whole."""
+        """Not head by head: the weights are given whole."""
         return False
 
     def override(self, site: AttentionSite, call: Call) -> Call:
-        """Give the weights away."""
+        """The given weights, the first time."""
         weights, self.weights = self.weights, None
         return call if weights is None else replace(call, weights=weights, scores=None)
 
@@ -106,7 +104,7 @@ class Once:
 
 
 class EachStep:
-    """A session that alters every step of a site, a call in `period`, as `like` describes it: what `attending` does,
+    """A session that overrides every step of a site, a call in `period`, as `like` describes it: what `attending` does,
     in as many copies of the batch.
     """
 
@@ -117,7 +115,7 @@ class EachStep:
         self.on_graph = False
 
     def streams(self, site: AttentionSite) -> bool:
-        """Content with heads one by one: no, the rule sees whole calls."""
+        """Not head by head: the rule sees whole calls."""
         return False
 
     def override(self, site: AttentionSite, call: Call) -> Call:
@@ -128,7 +126,7 @@ class EachStep:
             return call
         like = self.like
         call = replace(call, site=like.site, step=step, copies=like.copies, first_copy=like.first_copy)
-        weights = checked(self.rule, call)
+        weights = checked_weights(self.rule, call)
         self.on_graph = self.on_graph or weights.requires_grad
         return replace(call, weights=weights, scores=None)
 
@@ -137,7 +135,7 @@ class EachStep:
 
 
 @contextmanager
-def entered(site: AttentionSite, session: Session) -> Iterator[None]:
+def session_at(site: AttentionSite, session: Session) -> Iterator[None]:
     """A session at one site, for the length of a block."""
     site.enter(session)
     try:

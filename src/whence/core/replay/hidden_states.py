@@ -1,7 +1,7 @@
-"""Running a model again from one of its modules on, with what that module returned altered, many alterations at once.
+"""Running a model again from one of its modules on, with what that module returned edited, many edits at once.
 
-`Replay` alters the weights of an attention site; this alters hidden states. Both let the modules that had finished
-answer from memory, and the model's own code does the rest.
+`Replay` overrides the weights of an attention site; this edits hidden states. In both, the modules
+that had finished return what they recorded, and the model's own code does the rest.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -14,23 +14,23 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 from whence.core.errors import CannotReplay
-from whence.core.replay.copies import copied
-from whence.core.replay.recorded_pass import Pass, answering
+from whence.core.replay.copies import repeat_batch
+from whence.core.replay.recorded_pass import Pass, recorded_outputs
 
 BUDGET = 96 * 2**20  # bytes
 HELD = 12  # how often the largest output stands in memory while a layer runs
 States = Float[Tensor, "copies batch *places width"]
-Alter = Callable[[States, range], States]  # hidden states, and the numbers of the copies that these are
+Edit = Callable[[States, range], States]  # hidden states, and the numbers of the copies that these are
 
 
 class Resume:
     """A recorded forward pass that can be run again from where a module returned, the `ordinal`-th time it did.
 
-    `resume(alter, times=100)` gives what is `read` of the model's output under 100 alterations, [100 batch ...], as
-    many in one batch as fit `budget` bytes. `alter` gets the module's hidden states, [copies batch ... width], and
-    which of the alterations the copies are, and returns others of the same shape. `hidden` is what was recorded,
+    `resume(edit, times=100)` gives what is `read` of the model's output under 100 edits, [100 batch ...], as
+    many in one batch as fit `budget` bytes. `edit` gets the module's hidden states, [copies batch ... width], and
+    which of the edits the copies are, and returns others of the same shape. `hidden` is what was recorded,
     `inputs` are the model's keyword arguments; put the model in evaluation mode first. If the model cannot be run from
-    there on with the rest answered from memory, all of it runs (`partial` is False).
+    there on with the rest returned from memory, all of it runs (`partial` is False).
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class Resume:
                 )
 
     @torch.no_grad()
-    def __call__(self, alter: Alter, times: int) -> Float[Tensor, "times batch *rest"]:
-        """What is read under so many alterations."""
+    def __call__(self, edit: Edit, times: int) -> Float[Tensor, "times batch *rest"]:
+        """The outputs under `times` edits."""
         leaves = tree_leaves([output for _, output in self.passed.finished])
         largest = max(leaf.numel() for leaf in leaves if isinstance(leaf, Tensor))
         chunk = max(1, self.budget // (4 * HELD * largest))
         firsts = range(0, times, chunk)
-        return torch.cat([self._run(alter, range(first, min(first + chunk, times))) for first in firsts])
+        return torch.cat([self._run(edit, range(first, min(first + chunk, times))) for first in firsts])
 
     @torch.no_grad()
     def _record(self) -> Tensor:
@@ -85,13 +85,11 @@ class Resume:
             finally:
                 hook.remove()
         if calls <= self.ordinal:
-            raise CannotReplay(
-                f"the forward pass called a {type(self.module).__name__} {calls} times; nothing to alter"
-            )
+            raise CannotReplay(f"the forward pass called a {type(self.module).__name__} {calls} times; nothing to edit")
         return output
 
     def _same_again(self) -> bool:
-        """Whether two unaltered copies give what was recorded, and whether what is altered is what is run on."""
+        """Whether two unedited copies give what was recorded, and whether what is edited is what is run on."""
         try:
             again = self._run(lambda states, _: states, range(2))
         except (RuntimeError, IndexError, ValueError):  # the model cannot be run in that way
@@ -100,27 +98,27 @@ class Resume:
         return bool(off <= (1e-4 if self.output.dtype in (torch.float32, torch.float64) else 2e-2))
 
     @torch.no_grad()
-    def _run(self, alter: Alter, numbers: range) -> Float[Tensor, "copies batch *rest"]:
+    def _run(self, edit: Edit, numbers: range) -> Float[Tensor, "copies batch *rest"]:
         copies = len(numbers)
-        inputs = copied(self.inputs, self.batch, copies)
-        with self._from_memory(alter, numbers) if self.partial else self._on_the_way(alter, numbers):
+        inputs = repeat_batch(self.inputs, self.batch, copies)
+        with self._from_memory(edit, numbers) if self.partial else self._during_the_pass(edit, numbers):
             return self.read(self.model(**inputs)).unflatten(0, (copies, self.batch))
 
-    def _from_memory(self, alter: Alter, numbers: range) -> Any:
+    def _from_memory(self, edit: Edit, numbers: range) -> Any:
         def adapt(module: nn.Module, output: Any) -> Any:
-            given = copied(output, self.batch, len(numbers))
-            return self._altered(given, alter, numbers) if output is self.returned else given
+            given = repeat_batch(output, self.batch, len(numbers))
+            return self._edited(given, edit, numbers) if output is self.returned else given
 
-        return answering(self.passed.finished, adapt)
+        return recorded_outputs(self.passed.finished, adapt)
 
     @contextmanager
-    def _on_the_way(self, alter: Alter, numbers: range) -> Iterator[None]:
+    def _during_the_pass(self, edit: Edit, numbers: range) -> Iterator[None]:
         calls = 0
 
         def change(module: nn.Module, args: Any, output: Any) -> Any:
             nonlocal calls
             calls += 1
-            return self._altered(output, alter, numbers) if calls == self.ordinal + 1 else output
+            return self._edited(output, edit, numbers) if calls == self.ordinal + 1 else output
 
         hook = self.module.register_forward_hook(change)
         try:
@@ -128,11 +126,11 @@ class Resume:
         finally:
             hook.remove()
 
-    def _altered(self, output: Any, alter: Alter, numbers: range) -> Any:
+    def _edited(self, output: Any, edit: Edit, numbers: range) -> Any:
         """The module's output with other hidden states: its first tensor of numbers."""
         leaves, structure = tree_flatten(output)
         place = _first(leaves)
-        states = alter(self._states(output, len(numbers)), numbers).flatten(0, 1)
+        states = edit(self._states(output, len(numbers)), numbers).flatten(0, 1)
         leaves[place] = states.movedim(0, self._axis(leaves[place], len(numbers))).contiguous()
         return tree_unflatten(leaves, structure)
 

@@ -1,7 +1,7 @@
 """The prefix of a forward pass: what a model has finished when it reaches a site.
 
 Partial recomputation runs the model again with everything that was finished replaced by what it returned. That needs no
-knowledge of the architecture: the model's own code runs, but the modules of the prefix answer from memory.
+knowledge of the architecture: the model's own code runs, but the modules of the prefix return what they recorded.
 """
 
 from collections import deque
@@ -55,22 +55,22 @@ class Pass:
 
 
 @contextmanager
-def answering(finished: Finished, adapt: Callable[[nn.Module, Any], Any]) -> Iterator[None]:
+def recorded_outputs(finished: Finished, adapt: Callable[[nn.Module, Any], Any]) -> Iterator[None]:
     """While the block lasts, the next calls of these modules return what they returned before, adapted.
 
     A module is in the list once for each call it had finished; when those are used up, it computes again.
     """
-    answers: dict[nn.Module, deque[Any]] = {}
+    recorded: dict[nn.Module, deque[Any]] = {}
     for module, output in finished:
-        answers.setdefault(module, deque()).append(output)
+        recorded.setdefault(module, deque()).append(output)
 
     def from_memory(module: nn.Module, compute: Callable[..., Any]) -> Callable[..., Any]:
         def forward(*args: Any, **kwargs: Any) -> Any:
-            return adapt(module, answers[module].popleft()) if answers[module] else compute(*args, **kwargs)
+            return adapt(module, recorded[module].popleft()) if recorded[module] else compute(*args, **kwargs)
 
         return forward
 
-    with replaced_forwards({module: from_memory(module, module.forward) for module in answers}):
+    with replaced_forwards({module: from_memory(module, module.forward) for module in recorded}):
         yield
 
 
