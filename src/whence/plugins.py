@@ -1,8 +1,9 @@
-"""Finding things by name: the files of a folder, entry points of other packages, or `module:object` for a script.
+"""Registries: what is found by name in a folder of Whence, by an entry point of another package, or as `module:object`.
 
-Explainers, experiments, corpora and reference models are found alike. A package adds one by an entry point in the group
-`whence.explainers`, `whence.experiments`, `whence.corpora` or `whence.models`; a script by naming `module:object` in
-the place of a name, with the module found as Python finds it (the current folder included).
+Explainers, experiments, corpora and reference models are all found this way. A package adds one by an entry point in
+the group `whence.explainers`, `whence.experiments`, `whence.corpora` or `whence.models`. A script needs no package: it
+gives `module:object` where a name is expected; the module may be in the current folder. What a plug-in is made of is in
+`whence.plugin_api`.
 """
 
 import ast
@@ -26,11 +27,12 @@ Plugin = TypeVar("Plugin")
 
 @dataclass(frozen=True, eq=False)
 class Registry(Generic[Plugin]):
-    """The things of one kind, by name. `attribute` is what each file of `package` calls its own; `is_valid` refuses
-    what an entry point or a script gives in its place.
+    """The plug-ins of one kind, by name.
+
+    Each file of `package` defines one as `attribute`. What an entry point or a script gives must pass `is_valid`.
     """
 
-    kind: str  # "explainer"; the entry points' group is whence.explainers
+    kind: str  # "explainer"; the entry points' group is then whence.explainers
     package: str
     attribute: str
     is_valid: Callable[[Any], bool]
@@ -44,22 +46,22 @@ class Registry(Generic[Plugin]):
 
     @cached_property
     def built_in(self) -> tuple[str, ...]:
-        """The names of our own: the files of the folder."""
+        """The names of the files in the folder."""
         spec = find_spec(self.package)
         folders = list(spec.submodule_search_locations or ()) if spec else []
         return tuple(sorted(module.name for module in pkgutil.iter_modules(folders) if not module.ispkg))
 
     @cached_property
     def installed(self) -> dict[str, EntryPoint]:
-        """What other packages bring; a name of our own is not replaced."""
+        """The entry points of other packages; they cannot replace a built-in name."""
         return {point.name: point for point in entry_points(group=self.group) if point.name not in self.built_in}
 
     def names(self) -> tuple[str, ...]:
-        """All names, our own first."""
+        """All names, the built-in ones first."""
         return (*self.built_in, *sorted(self.installed))
 
     def get(self, name: str) -> Plugin:
-        """The thing with this name, or that `module:object` names."""
+        """The plug-in with this name, or the one that `module:object` points to."""
         if ":" in name:
             return self._checked(_from_script(self.kind, name), name)
         wanted = name.replace("-", "_")
@@ -68,25 +70,42 @@ class Registry(Generic[Plugin]):
             return found
         point = self.installed.get(name) or self.installed.get(wanted)
         if point is not None:
-            return self._checked(point.load(), name)
+            return self._checked(_from_package(self.kind, point), name)
         near = difflib.get_close_matches(wanted, self.names(), n=1)
         hint = f" (did you mean {near[0]}?)" if near else ""
         raise BadConfig(f"no {self.kind} {name!r}{hint}; there are: {', '.join(self.names())}, or module:object")
 
     def about(self, name: str) -> str:
-        """The first sentence about it: of our own the first line of the file, without importing it."""
+        """Its first sentence: of a built-in one the file's first line, without importing it.
+
+        A plug-in that cannot be loaded says so here, so that a list shows all the others.
+        """
         wanted = name.replace("-", "_")
         if wanted in self.built_in:
             return _first_line(self.package, wanted)
-        found: Any = self.get(name)
+        try:
+            found: Any = self.get(name)
+        except BadConfig as error:
+            return f"(cannot be used: {error})"
         text = getattr(found, "about", None) or found.__doc__ or ""
-        return text.strip().splitlines()[0] if text.strip() else ""
+        return text.strip().partition("\n")[0]
 
     def _checked(self, found: Any, name: str) -> Plugin:
         if not self.is_valid(found):
-            raise BadConfig(f"{name} is no {self.kind}: expected {self.expected}, came {type(found).__name__}")
+            raise BadConfig(f"{name} is not a valid {self.kind}: expected {self.expected}, got {type(found).__name__}")
         valid: Plugin = found
         return valid
+
+
+def _from_package(kind: str, point: EntryPoint) -> Any:
+    try:
+        return point.load()
+    except Exception as error:  # a package may fail in any way when it is imported
+        package = f" of the package {point.dist.name}" if point.dist else ""
+        raise BadConfig(
+            f"the {kind} {point.name}{package} cannot be loaded from {point.value}: {type(error).__name__}: {error};"
+            " fix or uninstall the package"
+        ) from error
 
 
 def _from_script(kind: str, name: str) -> Any:
@@ -95,9 +114,10 @@ def _from_script(kind: str, name: str) -> Any:
         sys.path.insert(0, os.getcwd())
     try:
         return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+    except Exception as error:  # a script may fail in any way when it is imported
         raise BadConfig(
-            f"no {kind} {name!r}: {error}; expected module:object, the module in this folder or installed"
+            f"no {kind} {name!r}: {type(error).__name__}: {error}; expected module:object, with a module that is"
+            " installed or in the current folder"
         ) from error
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
-from whence.attribution.registry import explainer, names
+from whence.attribution.registry import EXPLAINERS, explainer
 from whence.core.errors import BadConfig
 
 KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a name"}
@@ -48,7 +48,7 @@ def spread(given: Mapping[str, Any], methods: Sequence[str]) -> dict[str, dict[s
     for option, value in given.items():
         having = [method for method in methods if option in options_of(explainer(method))]
         if not having:
-            there = ", ".join(name for name in names() if option in options_of(explainer(name)))
+            there = ", ".join(name for name in EXPLAINERS.built_in if option in options_of(explainer(name)))
             raise BadConfig(f"{option} is an option of {there}: not among the methods: {', '.join(methods)}")
         for method in having:
             found.setdefault(method, {})[option] = value
@@ -60,7 +60,7 @@ def written_options(methods: Sequence[str], written: Sequence[str]) -> dict[str,
     options: dict[str, dict[str, Any]] = {}
     for word in written:
         where, equals, value = word.partition("=")
-        method, dot, name = where.partition(".")
+        method, dot, name = where.rpartition(".")  # a module may have dots too
         if not (equals and dot and value):
             raise BadConfig(
                 f"an explainer's option is written METHOD.OPTION=VALUE, as in lat.normalize=l1; came {word!r}"

@@ -37,10 +37,11 @@ def command(arguments: list[str]) -> int:
     store = Store(options.out)
     result = perform(name, options.config, store, quiet=options.output.silent)
     folder = store.folder(name, result.manifest["identity"])
+    stem = f"{folder.parent.name}-{folder.name}"
     with saving(folder):
-        pictures = save(module.figure(result.table), options.out / "figures" / f"{name}-{folder.name}")
+        pictures = save(module.figure(result.table), options.out / "figures" / stem)
         for part, more in module.figures(result.table).items():
-            pictures += save(more, options.out / "figures" / f"{name}-{folder.name}-{part}")
+            pictures += save(more, options.out / "figures" / f"{stem}-{part}")
     verdict = module.verdict(result.table)
     summary = module.summary(result.table)
     if options.output.json:

@@ -41,9 +41,10 @@ class Store:
 
     def folder(self, experiment: str, identity: Mapping[str, Any]) -> Path:
         """Where that result lies, or would."""
-        if not re.fullmatch(r"\w[\w.-]*", experiment):
+        name = experiment.replace(":", ".")  # of a script, as module:object, which some file systems cannot hold
+        if not re.fullmatch(r"\w[\w.-]*", name):
             raise BadData(f"an experiment's name is letters, digits, '_', '-' and '.'; {experiment!r} came: rename it")
-        return self.root / "results" / experiment / self.key(identity)
+        return self.root / "results" / name / self.key(identity)
 
     def get(self, experiment: str, identity: Mapping[str, Any]) -> Result | None:
         """The saved result, or None if there is none yet."""
