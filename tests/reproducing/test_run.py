@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from whence.reproducing import run as performing
-from whence.reproducing.study import read
+from whence.reproducing.study_files import read
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))
 from support.command import whence
@@ -30,7 +30,7 @@ def test_a_table_is_run_printed_and_entered_in_the_ledger(out, capsys):
     assert "needs the Yelp 2017 reviews" in text
     table = pd.read_csv(out / "page" / "vashishth2019.csv")
     study = read("vashishth2019")
-    assert len(table) == 6 * sum(case.published is not None for case in study.case)
+    assert len(table) == 6 * sum(len(figure.published) for figure in study.figure)
     ours = table[table["ours"].notna()].set_index(["system", "quantity"])["ours"]
     assert ours["Bahdanau", "BLEU"] > 80, "numbers are learned within minutes"
     assert ours["Bahdanau", "uniform, train+infer"] < -20, "a translator needs its attention"
@@ -47,7 +47,7 @@ def test_what_is_saved_is_not_run_again_and_the_rest_of_the_page_stays(out, caps
     said = whence(capsys, "reproduce", "vashishth2019", "--saved", "--out", out, "--ledger", page, "--json")
     assert said.code == 0
     found = json.loads(said.out)
-    assert {line["where"] for line in found["lines"]} == {"Table 3"}
+    assert {row["where"] for row in found["rows"]} == {"Table 3"}
     text = page.read_text(encoding="utf-8")
     assert text.startswith("Before.")
     assert text.endswith("\nAfter.\n")
@@ -89,8 +89,8 @@ def test_a_mode_of_a_study_is_run_with_what_its_figures_measure(tmp_path, capsys
     assert set(lines.loc["head 8, paper", "status"]) == {"not run: needs time"}
     text = page.read_text(encoding="utf-8")
     for name in ("table-1", "fig-4", "section-64-fig-5", "fig-6"):
-        assert f"page/lat-{name}-sst-5-corrected.svg" in text
-        assert (tmp_path / f"page/lat-{name}-sst-5-corrected.svg").exists()
+        assert f"page/wu2020-{name}-sst-5-corrected.svg" in text
+        assert (tmp_path / f"page/wu2020-{name}-sst-5-corrected.svg").exists()
 
 
 def test_attention_beside_trees_by_epoch_with_the_papers_four_figures_and_known_answers(tmp_path, capsys):
@@ -113,8 +113,8 @@ def test_attention_beside_trees_by_epoch_with_the_papers_four_figures_and_known_
     text = page.read_text(encoding="utf-8")
     for name in ("fig-1-snli-disan-50", "fig-2-snli-disan-50", "better-baselines-snli-disan-50", "fig-4-snli-disan-50",
                  "known-answer-parents-transformer", "false-alarms-untrained-disan"):  # fmt: skip
-        assert f"page/syntax-{name}.svg" in text
-        assert (tmp_path / f"page/syntax-{name}.svg").exists()
+        assert f"page/varano2019-{name}.svg" in text
+        assert (tmp_path / f"page/varano2019-{name}.svg").exists()
 
 
 def test_attention_that_guides_a_model_of_single_words(tmp_path, capsys):

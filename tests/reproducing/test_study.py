@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from whence.core.errors import BadConfig
-from whence.reproducing import study as studies
-from whence.reproducing.ledger_row import SIDES
-from whence.reproducing.run import of_figure
-from whence.reproducing.study import Picture, Run, read
+from whence.reproducing import study_files
+from whence.reproducing.study import FigureSpec, Run
+from whence.reproducing.study_files import read
 from whence.results.experiment import experiment
 from whence.training.config import Training
 
@@ -22,14 +21,40 @@ title = "Mine"
 about = "Nothing."
 [[case]]
 name = "one"
-table = "Table 1"
 system = "additive"
 data = "reviews"
-kind = "single"
+group = "texts"
 """
+LISTED_AS = {
+    "accuracy": "base",
+    "BLEU": "base",
+    "uniform, train+infer": "Uniform, train+infer",
+    "uniform, infer": "Uniform, infer",
+    "random, train+infer": "Random, train+infer",
+    "random, infer": "Random, infer",
+    "permuted, infer": "Permute, infer",
+}
+FIGURE = """
+[[figure]]
+name = "Table 1"
+about = ""
+experiment = "score"
+cases = ["one"]
+"""
+BARS = """
+[[summary]]
+kind = "bars"
+name = "B"
+about = ""
+figures = ["Table 2"]
+change = "q"
+labels = ["a", "b"]
+x_label = ""
+"""
+IN_THE_LIST = {"wu2020": "000", "varano2019": "001", "yang2019": "002", "vashishth2019": "003", "mrini2019": "004"}
 
 
-@pytest.fixture(params=studies.names())
+@pytest.fixture(params=study_files.names())
 def study(request):
     return read(request.param)
 
@@ -38,10 +63,15 @@ def test_every_training_and_every_experiment_of_a_study_is_one_that_there_is(stu
     for case in study.case:
         for run in filter(None, (case.quick, case.full)):
             Training(**run.training)
-            experiment("ablation").config(model="m", data="d", **run.ablation)
     for figure in study.figure:
         for options in (figure.quick, figure.full):
             experiment(figure.experiment).config(**{"model": "m", "data": "d", **options})
+    for scale in ("quick", "full"):
+        for _, run, figures in study.select(scale):
+            assert set(run.options) <= {figure.experiment for figure in figures}, "options that nothing uses"
+            for figure in figures:
+                options = figure.options_for(run, scale)
+                experiment(figure.experiment).config(**{"model": "m", "data": "d", **options})
 
 
 def test_a_case_that_cannot_be_run_says_what_it_needs(study):
@@ -51,25 +81,22 @@ def test_a_case_that_cannot_be_run_says_what_it_needs(study):
 
 def published(study):
     """What a study holds, in the words of the list of published numbers: where, of what, on what, value, spread."""
-    names = {"uniform": "Uniform", "random": "Random"}
-    found = []
-    for case in study.case:
-        if case.published is not None:
-            found.append((case.table, f"{case.system}, base", case.data, case.published.base, case.published.sd))
-            for key, name in names.items():
-                for when, value in zip(("train+infer", "infer"), getattr(case.published, key), strict=True):
-                    found.append((case.table, f"{case.system}, {name}, {when}", case.data, value, None))
-            found.append((case.table, f"{case.system}, Permute, infer", case.data, case.published.permuted, None))
     cases = {case.name: case for case in study.case}
+    found = []
     for figure in study.figure:
         data = cases[figure.cases[0]].data
         found += [(n.where or figure.name, n.system, data, n.value, n.sd) for n in figure.number if n.value is not None]
+        for name in figure.published:
+            case = cases[name]
+            for number in figure.numbers_of(name):
+                system = f"{case.system}, {LISTED_AS[number.quantity]}"
+                found.append((figure.name, system, case.data, number.value, number.sd))
     return Counter(found + [(r.where, r.system, r.data, r.value, r.sd) for r in study.remark])
 
 
 def valued(published):
     """A number, or a word that says on which side of zero one lies."""
-    return published if published in SIDES else float(published)
+    return published if published in ("falls", "rises", "true above random") else float(published)
 
 
 def test_every_published_number_is_in_the_study(study):
@@ -77,7 +104,7 @@ def test_every_published_number_is_in_the_study(study):
     if not file.is_file():
         pytest.skip("the list of published numbers is not beside WHENCE_DATA")
     with file.open(encoding="utf-8") as lines:
-        rows = [row for row in csv.DictReader(lines) if row["paper"] == study.paper]
+        rows = [row for row in csv.DictReader(lines) if row["paper"] == IN_THE_LIST[study.name]]
     listed = Counter(
         (r["where"], r["system"], r["data"], valued(r["value"]), float(r["sd"]) if r["sd"] else None) for r in rows
     )
@@ -88,9 +115,16 @@ def test_every_published_number_is_in_the_study(study):
     ("text", "complaint"),
     [
         ("name = ", "is not TOML"),
-        (MINIMAL.replace('kind = "single"', 'kind = "triple"'), "kind"),
+        (MINIMAL.replace('group = "texts"', "group = 3"), "group"),
         (MINIMAL + "colour = 3\n", "colour"),
-        (MINIMAL + '[[figure]]\nname = "F"\nabout = ""\nexperiment = "permutation"\ncases = ["two"]\n', "two"),
+        (MINIMAL + FIGURE.replace('["one"]', '["two"]'), "cases that do not exist: two"),
+        (MINIMAL + FIGURE + 'number = [{ quantity = "q", value = "falls" }]', "add side"),
+        (
+            MINIMAL + FIGURE + 'quantities = ["q"]\npublished = { one = [1.0, 2.0] }',
+            "Table 1, one: expected one .* came 2",
+        ),
+        (MINIMAL + FIGURE + BARS, "figures that do not exist: Table 2"),
+        (MINIMAL + FIGURE + BARS.replace("bars", "pie"), "pie"),
     ],
 )
 def test_a_mistake_in_a_file_gets_a_sentence(text, complaint, tmp_path):
@@ -110,20 +144,21 @@ def test_what_is_wanted_by_table_figure_and_case():
     study = read("vashishth2019")
 
     def names(only):
-        return [(case.name, [what.name for what in wanted]) for case, wanted in study.wanted("full", only)]
+        return [(case.name, [what.name for what in wanted]) for case, _, wanted in study.select("full", only)]
 
     assert {case for case, _ in names("table 3")} == {"Multi30k, Bahdanau", "Multi30k, Luong"}
-    assert all(wanted == [case] for case, wanted in names("Table 3"))
-    assert names("SST, Bahdanau") == [("SST, Bahdanau", ["SST, Bahdanau", "Figure 2", "Figure 3", "Proposition 4.1"])]
+    assert all(wanted == ["Table 3"] for _, wanted in names("Table 3"))
+    assert names("SST, Bahdanau") == [("SST, Bahdanau", ["Table 1", "Figure 2", "Figure 3", "Proposition 4.1"])]
     assert ("SST, fine-tuned", ["Figure 4"]) in names("Figure 4")
     everything = dict(names(None))
-    assert everything["SST, Bahdanau"] == ["SST, Bahdanau", "Figure 2", "Figure 3", "Proposition 4.1"]
+    assert everything["SST, Bahdanau"] == ["Table 1", "Figure 2", "Figure 3", "Proposition 4.1"]
     assert "Yelp, Bahdanau" not in everything
 
 
-def test_figures_get_no_more_models_than_a_case_allows():
-    run = Run(training={}, seeds=0, most=1)
-    figure = Picture(name="Table 1", about="", experiment="score", cases=(), full={"retrain": 3, "limit": 5})
-    assert of_figure(figure, run, "full") == {"retrain": 1, "limit": 5}
-    assert of_figure(figure, Run(training={}, seeds=0), "full") == {"retrain": 3, "limit": 5}
-    assert of_figure(figure, run, "quick") == {}
+def test_figures_get_no_more_models_than_a_case_allows_and_its_own_options():
+    figure = FigureSpec(name="Table 1", about="", experiment="score", cases=(), full={"retrain": 3, "limit": 5})
+    assert figure.options_for(Run(training={}, max_seeds=1), "full") == {"retrain": 1, "limit": 5}
+    assert figure.options_for(Run(training={}), "full") == {"retrain": 3, "limit": 5}
+    assert figure.options_for(Run(training={}, max_seeds=1), "quick") == {}
+    own = Run(training={}, options={"score": {"limit": 9}, "seeds": {"limit": 2}})
+    assert figure.options_for(own, "full") == {"retrain": 3, "limit": 9}

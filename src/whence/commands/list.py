@@ -11,7 +11,7 @@ def command(arguments: list[str]) -> int:
     """`whence list`: experiments, explainers, corpora, studies."""
     from whence.attribution import registry as explainers
     from whence.data.registry import CORPORA
-    from whence.reproducing import study
+    from whence.reproducing import study_files as studies
     from whence.results import experiment as experiments
 
     @dataclass(frozen=True)
@@ -23,7 +23,7 @@ def command(arguments: list[str]) -> int:
         "experiments": {name: experiments.about(name) for name in experiments.names()},
         "explainers": {name: explainers.about(name) for name in explainers.names()},
         "corpora": {name: entry.about for name, entry in CORPORA.items()},
-        "studies": {name: study.read(name).title for name in study.names()},
+        "studies": {name: studies.read(name).title for name in studies.names()},
     }
     if options.output.json:
         print(json.dumps(there, ensure_ascii=False, indent=1))

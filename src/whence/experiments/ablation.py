@@ -19,7 +19,7 @@ from whence.core.errors import BadConfig
 from whence.evaluation.config import Altering
 from whence.evaluation.locations import Grain, alteration, at_a_time, places
 from whence.figures.intervals import intervals
-from whence.measures.bootstrap import Measure, paired_bootstrap_of
+from whence.measures.bootstrap import Interval, Measure, interval, paired_bootstrap_of, resampled
 from whence.results.columns import Column, Columns
 from whence.results.experiment import Experiment
 from whence.results.verdict import Effect, Verdict
@@ -126,6 +126,27 @@ def table_counts(rows: pd.DataFrame) -> tuple[Measure, np.ndarray, np.ndarray]:
     return measure, base.reshape(n_seed, -1, base.shape[-1]), altered.reshape(n_seed, -1, base.shape[-1])
 
 
+def score(table: pd.DataFrame, side: Literal["base", "altered"] = "base") -> Interval:
+    """Accuracy in per cent, F1 or BLEU, mean over the seeds, with an interval over examples and seeds."""
+    measure, base, altered = table_counts(table.drop_duplicates(["seed", "example"]))
+    counts = base if side == "base" else altered
+    return interval(float(measure(counts.sum(1)).mean()), resampled(measure, counts)[:, 0])
+
+
+def quantities(table: pd.DataFrame) -> dict[str, Interval]:
+    """The score, by the name of its measure, and how much each ablation (`uniform, infer`) changes it, in points."""
+    numbers = {measured(table["base_counts"]): score(table)}
+    for (variant, when), rows in table.groupby(["variant", "when"], sort=False):
+        loss = paired_bootstrap_of(*table_counts(rows))
+        numbers[f"{variant}, {when}"] = Interval(-loss.mean, -loss.high, -loss.low)
+    return numbers
+
+
+def rows_of(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """The rows of the ablation that `quantities` gives by this name."""
+    return table[table["variant"] + ", " + table["when"] == quantity]
+
+
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Accuracy in per cent, or F1 or BLEU, with and without attention: one row per alteration."""
     rows = []
@@ -202,4 +223,5 @@ EXPERIMENT = Experiment(
     figure=figure,
     verdict=verdict,
     summary=summary,
+    quantities=quantities,
 )

@@ -1,4 +1,4 @@
-"""The lines of a ledger: one published number each, with ours, its interval and a status."""
+"""The rows of a ledger: one published number each, with ours, its interval and a status."""
 
 import math
 from collections.abc import Sequence
@@ -8,23 +8,21 @@ from typing import Any
 import pandas as pd
 
 from whence.measures.bootstrap import Interval
-from whence.reproducing.study import Scale
+from whence.reproducing.study import Number, Scale
 
-WITHIN = 2.0  # points: what is nearer counts as the same
-WIDE = 5  # times that: an interval that is wider holds too much to agree with anything
-SIGNIFICANT = 0.05  # of a p, what counts is on which side of this it lies
-SIDES = {"falls": -1, "rises": 1, "true above random": 1}  # of zero, where a word was published
+WIDE = 5  # times the tolerance: a wider interval contains too much to confirm anything
+SIGNIFICANT = 0.05  # of a p-value, only the side of this counts
 RULE = (
-    "*Reproduced*: the published value is as near to ours as is said beside it"
-    f" ({WITHIN:g} points where nothing is said), or as its own spread, or it lies within our 95 % interval, if that is"
-    f" no wider than {WIDE} times that; within a wider one it is *undecided*. A p is reproduced where both lie on one"
-    f" side of {SIGNIFICANT}, a word (*falls*, *rises*) where ours lies on that side of zero. *Differs*: it does not;"
-    " what is known of the cause stands beside it."
+    "*Reproduced*: the published value differs from ours by at most the tolerance stated with its table or figure, or"
+    " by at most its own SD, or it lies within our 95 % interval, provided that the interval is at most"
+    f" {WIDE} times as wide as the tolerance; in a wider one it is *undecided*. A p-value is reproduced if both are on"
+    f" the same side of {SIGNIFICANT}, a word (*falls*, *rises*) if ours is on that side of zero. *Differs*: none of"
+    " this holds; what is known of the cause is stated."
 )
 
 
 @dataclass(frozen=True)
-class Line:
+class Row:
     """One published number, and ours."""
 
     where: str
@@ -43,81 +41,82 @@ class Line:
     digits: int = 1
 
 
-def stated(
-    published: float | None, ours: Interval, scale: Scale, sd: float | None = None, within: float = WITHIN
-) -> str:
-    """The status of a number, given the published one, its spread and how near is near enough."""
-    if published is None:
+def status_of(number: Number, ours: Interval, scale: Scale, within: float) -> str:
+    """The status of our value, given the published number and a tolerance."""
+    if number.value is None:
         return "control"
     if scale == "quick":
         return "other data"
-    if abs(published - ours.mean) <= max(within, sd or 0.0):
+    if isinstance(number.value, str):
+        return _status_of_side(1 if number.side == "above 0" else -1, ours)
+    if number.compare == "significance":
+        return "reproduced" if (number.value < SIGNIFICANT) == (ours.mean < SIGNIFICANT) else "differs"
+    return _status_of_value(number.value, ours, number.sd or 0.0, within)
+
+
+def _status_of_value(published: float, ours: Interval, sd: float, within: float) -> str:
+    if abs(published - ours.mean) <= max(within, sd):
         return "reproduced"
     if not ours.low <= published <= ours.high:
         return "differs"
     return "reproduced" if ours.high - ours.low <= WIDE * within else "undecided"
 
 
-def stated_of_p(published: float, ours: Interval, scale: Scale) -> str:
-    """The status of a p: whether both say the same."""
-    if scale == "quick":
-        return "other data"
-    return "reproduced" if (published < SIGNIFICANT) == (ours.mean < SIGNIFICANT) else "differs"
-
-
-def stated_of_word(published: str, ours: Interval, scale: Scale) -> str:
-    """The status of a word that says on which side of zero a number lies: the whole interval, if there is one, must."""
-    if scale == "quick":
-        return "other data"
+def _status_of_side(side: int, ours: Interval) -> str:
+    """Whether ours lies on a side of zero: the whole interval must, if there is one."""
     sides = {math.copysign(1, end) for end in (ours.mean, ours.low, ours.high) if not math.isnan(end)}
     if len(sides) > 1:
         return "undecided"
-    return "reproduced" if sides == {SIDES[published]} else "differs"
+    return "reproduced" if sides == {side} else "differs"
 
 
 def not_run(needs: str) -> dict[str, Any]:
-    """What a line holds of ours, where there is nothing."""
+    """Our fields of a row whose number was not measured."""
     return {"ours": None, "low": None, "high": None, "n": 0, "seeds": 0, "status": f"not run: needs {needs or 'time'}"}
 
 
-def found_of(ours: Interval) -> dict[str, Any]:
-    """What a line holds of a number that was found; some have no interval."""
+def interval_fields(ours: Interval) -> dict[str, Any]:
+    """Our value and its interval, if it has one, as fields of a row."""
     low, high = (None if math.isnan(end) else end for end in (ours.low, ours.high))
     return {"ours": ours.mean, "low": low, "high": high}
 
 
-def as_table(lines: Sequence[Line]) -> pd.DataFrame:
-    """The lines as a table."""
-    return pd.DataFrame([vars(line) for line in lines], columns=list(Line.__annotations__))
+def to_table(rows: Sequence[Row]) -> pd.DataFrame:
+    """Rows as a table."""
+    return pd.DataFrame([vars(row) for row in rows], columns=list(Row.__annotations__))
 
 
-def as_lines(table: pd.DataFrame) -> list[Line]:
-    """The lines that a table holds."""
-    rows: Any = table.astype(object).where(table.notna(), None).to_dict("records")
-    return [Line(**row) for row in rows]
+def from_table(table: pd.DataFrame) -> list[Row]:
+    """The rows of a table."""
+    records: Any = table.astype(object).where(table.notna(), None).to_dict("records")
+    return [Row(**record) for record in records]
 
 
-def as_text(lines: Sequence[Line]) -> str:
-    """The lines for a screen."""
+def format_rows(rows: Sequence[Row]) -> str:
+    """Rows as aligned text for a terminal."""
     header = ["", "published", "ours", "interval", "status"]
-    rows = [[f"{line.where}  {line.system}  {line.data}  {line.quantity}", number(line.published, line.sd, line.digits),
-             number(line.ours, digits=line.digits), spread(line), line.status] for line in lines]  # fmt: skip
-    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-                     for row in (header, *rows))  # fmt: skip
+    cells = [[f"{row.where}  {row.system}  {row.data}  {row.quantity}", *format_cells(row)] for row in rows]
+    widths = [max(len(line[i]) for line in (header, *cells)) for i in range(len(header))]
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (header, *cells)
+    )
+    return "\n".join(line.rstrip() for line in lines)
 
 
-def number(value: float | str | None, sd: float | None = None, digits: int = 1) -> str:
-    """A number with its spread, if it is there."""
+def format_cells(row: Row) -> list[str]:
+    """The published value, ours, its interval and the status."""
+    values = format_value(row.published, row.sd, row.digits), format_value(row.ours, digits=row.digits)
+    return [*values, _format_interval(row), row.status]
+
+
+def format_value(value: float | str | None, sd: float | None = None, digits: int = 1) -> str:
+    """A number with its SD, if it has one; nothing for None."""
     if isinstance(value, str):
         return value
     return "" if value is None else f"{value:.{digits}f}" + ("" if sd is None else f" ± {sd:.{digits}f}")
 
 
-def spread(line: Line) -> str:
-    """An interval in words."""
-    return (
-        ""
-        if line.low is None or line.high is None
-        else f"{number(line.low, None, line.digits)} to {number(line.high, None, line.digits)}"
-    )
+def _format_interval(row: Row) -> str:
+    if row.low is None or row.high is None:
+        return ""
+    return f"{format_value(row.low, None, row.digits)} to {format_value(row.high, None, row.digits)}"

@@ -1,140 +1,138 @@
-"""What is lost without attention, by kind of task: Vashishth et al. 2019's finding in numbers, and its Figure 1."""
+"""Summaries of ablations over cases: which share of the score is lost, by group, and a bar chart of scores.
+
+All labels and sentences come from the study file.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from whence.experiments.ablation import table_counts
+from whence.experiments.ablation import rows_of, score, table_counts
 from whence.figures.bars import bars
 from whence.figures.style import linked, save
 from whence.measures.bootstrap import Interval, interval, resampled
-from whence.reproducing.compare import Found, based
-from whence.reproducing.ledger_row import number
-from whence.reproducing.study import Case, Study
-from whence.results.result import Result
+from whence.reproducing.compare import FigureResult
+from whence.reproducing.ledger_row import format_value
+from whence.reproducing.study import Case, Control, FigureSpec, RelativeLoss, ScoreBars, Study
 
-SOME = 1e-9  # points: of nothing, nothing is lost
-KINDS = {"single": "single texts", "pair": "pairs of texts", "generation": "translation"}
+SMALLEST_SCORE = 1e-9  # points: where the score is zero, nothing can be lost
 
 
-def relative_falls(tables: Mapping[str, Sequence[pd.DataFrame]], variant: str = "uniform") -> dict[str, Interval]:
-    """By kind of task what share of the score is lost when a model is trained with equal weights, in per cent.
+def relative_losses(tables: Mapping[str, Sequence[pd.DataFrame]], change: str) -> dict[str, Interval]:
+    """By group, the share of the score that is lost, in per cent: the mean over the cases of (base − ablated) / base.
 
-    The mean over the cases of (base − altered) / base (Vashishth et al. 2019 §4.1); the interval resamples each case by
-    itself.
+    (Vashishth et al. 2019 §4.1.) The interval resamples each case by itself.
     """
-    found = {}
-    for kind, of_kind in tables.items():
-        each = [_relative(table, variant, seed) for seed, table in enumerate(of_kind)]
+    losses = {}
+    for group, of_group in tables.items():
+        each = [_relative(rows_of(table, change), seed) for seed, table in enumerate(of_group)]
         means, draws = [mean for mean, _ in each], [drawn for _, drawn in each]
-        found[kind] = interval(float(np.mean(means)), np.mean(draws, axis=0))
-    return found
+        losses[group] = interval(float(np.mean(means)), np.mean(draws, axis=0))
+    return losses
 
 
-def trained_so(table: pd.DataFrame, variant: str = "uniform") -> bool:
-    """Whether models were trained again with their attention altered."""
-    return bool(((table["variant"] == variant) & (table["when"] == "train+infer")).any())
+def _relative(rows: pd.DataFrame, seed: int) -> tuple[float, Float[ndarray, " draw"]]:
+    measure, base, ablated = table_counts(rows)
+    before, after = (float(measure(counts.sum(1)).mean()) for counts in (base, ablated))
+    drawn = resampled(measure, base, ablated, seed=seed)
+    losses = 100 * (drawn[:, 0] - drawn[:, 1]) / np.maximum(drawn[:, 0], SMALLEST_SCORE)
+    return 100 * (before - after) / max(before, SMALLEST_SCORE), losses
 
 
-def _relative(table: pd.DataFrame, variant: str, seed: int) -> tuple[float, Float[ndarray, " draw"]]:
-    rows = table[(table["variant"] == variant) & (table["when"] == "train+infer")]
-    measure, base, altered = table_counts(rows)
-    before, after = (float(measure(counts.sum(1)).mean()) for counts in (base, altered))
-    drawn = resampled(measure, base, altered, seed=seed)
-    falls = 100 * (drawn[:, 0] - drawn[:, 1]) / np.maximum(drawn[:, 0], SOME)
-    return 100 * (before - after) / max(before, SOME), falls
-
-
-def published_falls(study: Study) -> dict[str, float]:
-    """The same shares from the published tables: what the text should have said."""
+def published_losses(study: Study, summary: RelativeLoss) -> dict[str, float]:
+    """The same shares from the published tables: by group, the mean over all its cases."""
     shares: dict[str, list[float]] = {}
-    for case in study.case:
-        if case.published is not None:
-            shares.setdefault(case.kind, []).append(-100 * case.published.uniform[0] / case.published.base)
-    return {kind: float(np.mean(of_kind)) for kind, of_kind in shares.items()}
+    for figure, case in _published_cases(study, summary):
+        shares.setdefault(case.group, []).append(_published_share(figure, case, summary))
+    return {group: float(np.mean(of_group)) for group, of_group in shares.items()}
 
 
-def finding(study: Study, found: Found) -> str:
-    """The paper's finding in numbers, and what the controls do to it."""
+def _published_cases(study: Study, summary: RelativeLoss) -> list[tuple[FigureSpec, Case]]:
+    figures = [figure for figure in study.figure if figure.name in summary.figures]
+    return [(figure, case) for figure in figures for case in study.case if case.name in figure.published]
+
+
+def _published_share(figure: FigureSpec, case: Case, summary: RelativeLoss) -> float:
+    values = {number.quantity: number.value for number in figure.numbers_of(case.name)}
+    change, base = values[summary.change], next(values[name] for name in summary.relative_to if name in values)
+    return -100 * float(change or 0) / float(base or 0)
+
+
+def describe_losses(study: Study, summary: RelativeLoss, results: Sequence[FigureResult]) -> str:
+    """A table of the lost shares by group, published and ours, and what the controls say; nothing without results."""
     groups: dict[str, list[pd.DataFrame]] = {}
-    for what, case, result in found:
-        if what is case and trained_so(result.table):
-            label = KINDS[case.kind] + ("" if case.published is not None else ", controls")
-            groups.setdefault(label, []).append(result.table)
+    for figure, case, result in _ablated(summary, results):
+        label = case.group + (", controls" if figure.is_control(case.name) else "")
+        groups.setdefault(label, []).append(result.table)
     if not groups:
         return ""
-    stated = {KINDS[kind]: share for kind, share in published_falls(study).items()}
-    rows = [
-        f"| {label} | {len(groups[label])} | {number(stated.get(label))} | {fall.mean:.1f} | {fall.low:.1f} to"
-        f" {fall.high:.1f} |"
-        for label, fall in relative_falls(groups).items()
+    published = published_losses(study, summary)
+    lines = [
+        f"| {label} | {len(groups[label])} | {format_value(published.get(label))} | {loss.mean:.1f} |"
+        f" {loss.low:.1f} to {loss.high:.1f} |"
+        for label, loss in relative_losses(groups, summary.change).items()
     ]
-    return "\n".join([
-        "### The finding in numbers", "",
-        "Share of the score that is lost when a model is trained and tested with equal weights, in per cent of the"
-        " unaltered score, mean over models and corpora. *Published* is reckoned from the paper's tables, for all its"
-        " corpora.", "",
-        "| kind of task | cases | published | ours | interval |", "| --- | --- | --- | --- | --- |", *rows, "",
-        *controls(study, found),
-    ])  # fmt: skip
+    header = [f"| {summary.group_heading} | cases | published | ours | interval |", "| --- | --- | --- | --- | --- |"]
+    controls = [f"- {sentence}" for sentence in describe_controls(study, summary, results)]
+    return "\n".join([f"### {summary.name}", "", summary.about, "", *header, *lines, "", *controls])
 
 
-def controls(study: Study, found: Found) -> list[str]:
-    """What becomes of the published fall where the second text reaches the classifier past the attention, too: a
-    sentence for each control.
-    """
-    theirs = {case.data: case.published for case in reversed(study.case) if case.published is not None}
-    said = []
-    for what, case, result in found:
-        if what is not case or case.published is not None or case.data not in theirs or not trained_so(result.table):
-            continue
-        (ours,) = relative_falls({"": [result.table]}).values()
-        published = -100 * theirs[case.data].uniform[0] / theirs[case.data].base
-        said.append(
-            f"- {case.data}: published, {published:.1f} % are lost where attention is the only road from the second"
-            f" text to the answer; with a bypass ({case.system}) ours loses {ours.mean:.1f} % ({ours.low:.1f} to"
-            f" {ours.high:.1f}), so {_remains(ours, published)}."
-        )
-    return said
+def _ablated(summary: RelativeLoss | ScoreBars, results: Sequence[FigureResult]) -> list[FigureResult]:
+    """The results of the summary's figures that have the change it is about."""
+    mine = [one for one in results if one.figure.name in summary.figures]
+    return [one for one in mine if len(rows_of(one.result.table, summary.change))]
 
 
-def _remains(ours: Interval, published: float) -> str:
-    """What a control says of a published fall."""
+def describe_controls(study: Study, summary: RelativeLoss, results: Sequence[FigureResult]) -> list[str]:
+    """What becomes of the published loss in a control on the same data: a sentence for each."""
+    if summary.control is None:
+        return []
+    published = {
+        case.data: _published_share(figure, case, summary)
+        for figure, case in reversed(_published_cases(study, summary))
+    }
+    sentences = []
+    for figure, case, result in _ablated(summary, results):
+        if figure.is_control(case.name) and case.data in published:
+            (ours,) = relative_losses({"": [result.table]}, summary.change).values()
+            share = published[case.data]
+            conclusion = _conclusion(summary.control, ours, share)
+            numbers = {"published": share, "ours": ours.mean, "low": ours.low, "high": ours.high}
+            sentences.append(
+                summary.control.sentence.format(data=case.data, system=case.system, conclusion=conclusion, **numbers)
+            )
+    return sentences
+
+
+def _conclusion(control: Control, ours: Interval, published: float) -> str:
     if ours.low > published / 2:
-        return "attention itself is needed there"
-    if ours.high < published / 2:
-        return "most of the published fall is the second text being cut off, and not attention"
-    return "how much of the published fall is attention's is open"
+        return control.much
+    return control.little if ours.high < published / 2 else control.unclear
 
 
-def first_figure(study: Study, found: Found, folder: Path) -> str:
-    """The paper's Fig. 1: one corpus of each kind, with attention and trained without."""
-    shown: dict[str, tuple[Case, Result]] = {}
-    for what, case, result in found:
-        if what is case and case.published is not None:
-            shown.setdefault(case.kind, (case, result))
+def draw_scores(study: Study, summary: ScoreBars, results: Sequence[FigureResult], folder: Path) -> str:
+    """A bar chart: the first published case of each group, with its own score and with the change."""
+    first: dict[str, FigureResult] = {}
+    for one in results:
+        if one.figure.name in summary.figures and not one.figure.is_control(one.case.name):
+            first.setdefault(one.case.group, one)
+    shown = _ablated(summary, list(first.values()))
     if not shown:
         return ""
-    table = pd.DataFrame([bar for case, result in shown.values() for bar in _bars(case, result.table)])
-    picture = bars(table, "task", "weights", "value", "low", "high", x_label="accuracy in per cent, or BLEU")
-    files = save(picture, folder / f"{study.name}-figure-1", ["svg"])
-    return f"### Figure 1\n\nWith attention, and trained with equal weights.\n\n![Figure 1]({linked(files)})"
+    table = pd.DataFrame([bar for _, case, result in shown for bar in _bars(case, result.table, summary)])
+    picture = bars(table, "task", "weights", "value", "low", "high", x_label=summary.x_label)
+    stem = f"{study.name}-{summary.name.lower().replace(' ', '-')}"
+    files = save(picture, folder / stem, ["svg"])
+    return f"### {summary.name}\n\n{summary.about}\n\n![{summary.name}]({linked(files)})"
 
 
-def _bars(case: Case, table: pd.DataFrame) -> list[dict[str, Any]]:
-    base = based(table)
-    rows = table[(table["variant"] == "uniform") & (table["when"] == "train+infer")]
-    if rows.empty:
-        return []
-    altered = based(rows.assign(base=rows["altered"], base_counts=rows["altered_counts"]))
-    return [_bar(case, "with attention", base), _bar(case, "equal weights", altered)]
-
-
-def _bar(case: Case, weights: str, found: Interval) -> dict[str, Any]:
-    return {"task": f"{case.data}, {case.system}", "weights": weights, "value": found.mean, "low": found.low,
-            "high": found.high}  # fmt: skip
+def _bars(case: Case, table: pd.DataFrame, summary: ScoreBars) -> list[dict[str, object]]:
+    scores = score(table), score(rows_of(table, summary.change), "altered")
+    return [
+        {"task": f"{case.data}, {case.system}", "weights": label, "value": one.mean, "low": one.low, "high": one.high}
+        for label, one in zip(summary.labels, scores, strict=True)
+    ]

@@ -1,66 +1,141 @@
-"""Running a study: cases are trained and ablated, figures' experiments are run; what is there is not run again."""
+"""Reproducing a study: cases are trained, the experiments of its figures are run. Finished work is not repeated."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from whence.core.errors import BadData
+import pandas as pd
+
+from whence.core.errors import BadConfig, BadData
 from whence.data.download.corpus_folder import home
 from whence.data.examples import Corpus
 from whence.data.registry import load as load_corpus
 from whence.evaluation.runner import identified, perform
 from whence.options import checked
-from whence.reproducing.study import Case, Picture, Run, Scale, Study
+from whence.reproducing.compare import FigureResult, rows_of
+from whence.reproducing.ledger import write_ledger
+from whence.reproducing.ledger_row import Row, format_rows, from_table, to_table
+from whence.reproducing.study import Run, Scale, Study
+from whence.reproducing.study_files import read
 from whence.results.experiment import experiment
 from whence.results.result import Result
 from whence.results.store import Store
-from whence.subject.subject import load
+from whence.subject.subject import Subject, load
 from whence.training.config import Training
 from whence.training.record import RECORD
 from whence.training.train import train_all
 
-Say = Callable[[str], None]
+Progress = Callable[[str], None]
+OF_LOADING = {"model", "task", "device", "dtype", "trust_remote_code"}  # options that change which model is loaded
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What to reproduce and how: the options of `whence reproduce`.
+
+    With `saved` nothing is trained or run. `ledger` is a page (.md) to write the results into.
+    """
+
+    study: str
+    scale: Scale = "quick"
+    only: str | None = None
+    mode: str | None = None
+    data_dir: Path | None = None
+    out: Path = Path("whence-results")
+    saved: bool = False
+    ledger: Path | None = None
+    quiet: bool = True
+
+    @cached_property
+    def store(self) -> Store:
+        """Where models and results are kept."""
+        return Store(self.out)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What a reproduction gave: `rows`, one for each published number; `sentences`, one for each result that no
+    published number belongs to; and the page, if one was written.
+    """
+
+    rows: pd.DataFrame
+    sentences: tuple[str, ...]
+    page: Path | None = None
+
+    def __str__(self) -> str:
+        rows = [format_rows(from_table(self.rows))] if len(self.rows) or not self.sentences else []
+        return "\n".join([*rows, *self.sentences])
+
+
+def reproduce(settings: RunSettings, progress: Progress = lambda text: None) -> Reproduction:
+    """Run what a paper ran, and compare our numbers with the published ones."""
+    study = read(settings.study)
+    if settings.ledger is not None and settings.ledger.suffix != ".md":
+        raise BadConfig(f"ledger is a page; expected a file that ends in .md, came {settings.ledger}")
+    study.refuse_unknown(settings.only, settings.mode)
+    rows, results, sentences = list[Row](), list[FigureResult](), list[str]()
+    for one in run_study(study, settings, progress):
+        results.append(one)
+        new = rows_of(one.figure, one.case, [one.result], settings.scale)
+        sentence = "" if new else describe_result(one)
+        rows += new
+        sentences += [sentence] if sentence and sentence not in sentences else []  # two figures may show one result
+        progress(format_rows(new) if new else sentence)
+    page = write_ledger(study, settings.scale, results, settings.ledger) if settings.ledger else None
+    return Reproduction(to_table(rows), tuple(sentences), page)
+
+
+def describe_result(one: FigureResult) -> str:
+    """The verdict on a case, in a sentence."""
+    name = one.result.experiment
+    return f"{one.case.name}, {name}: {experiment(name).verdict(one.result.table).sentence}"
+
+
+def run_study(study: Study, settings: RunSettings, progress: Progress) -> Iterator[FigureResult]:
+    """The results that are asked for, case by case: one for each figure and seed."""
+    for case, run, figures in study.select(settings.scale, settings.only, settings.mode):
+        n_seeds = min(max(figure.seeds for figure in figures), run.max_seeds) if settings.scale == "full" else 1
+        models = train_case(run, settings, n_seeds)
+        for figure in figures:
+            options = figure.options_for(run, settings.scale)
+            for model in (model for model in models if model.training.seed < figure.seeds):
+                progress(f"{figure.name}, {case.name}: {figure.experiment}")
+                result = result_of(figure.experiment, model, options, settings)
+                if result is not None:
+                    yield FigureResult(figure, case, result)
 
 
 @dataclass(frozen=True, eq=False)
-class Ready:
-    """A case whose model of seed 0 is trained."""
+class TrainedCase:
+    """The trained model of a case and seed, which is loaded once, and its corpus."""
 
-    case: Case
-    run: Run
     training: Training
     folder: Path
     corpus: Corpus
 
-
-@dataclass(frozen=True)
-class Way:
-    """How a study is run: at which scale, where results are, and whether only `saved` ones are wanted."""
-
-    scale: Scale
-    store: Store
-    data_dir: Path | None = None
-    quiet: bool = False
-    saved: bool = False
+    @cached_property
+    def subject(self) -> Subject:
+        """The model, loaded when it is first needed."""
+        return load(str(self.folder))
 
 
-def prepared(case: Case, way: Way, seeds: int = 1) -> list[Ready]:
-    """The corpus read and the models of the first seeds trained, or found; only those there, if no more is wanted."""
-    run: Run = getattr(case, way.scale)
-    settings = settled(run, way.data_dir)
-    corpus = load_corpus(settings.data, data_dir=way.data_dir)
-    trainings = [settings.model_copy(update={"seed": seed}) for seed in range(seeds)]
-    all_ready = [Ready(case, run, one, way.store.root / "models" / one.called(corpus), corpus) for one in trainings]
-    if way.saved:
-        return [ready for ready in all_ready if (ready.folder / RECORD).exists()]
-    train_all([(ready.training, ready.folder, corpus) for ready in all_ready], quiet=way.quiet)
-    return all_ready
+def train_case(run: Run, settings: RunSettings, n_seeds: int = 1) -> list[TrainedCase]:
+    """The models of a case, seed by seed, trained unless they are saved; with `settings.saved` only the saved ones."""
+    options = training_of(run, settings.data_dir)
+    corpus = load_corpus(options.data, data_dir=settings.data_dir)
+    trainings = [options.model_copy(update={"seed": seed}) for seed in range(n_seeds)]
+    models = [TrainedCase(one, settings.store.root / "models" / one.called(corpus), corpus) for one in trainings]
+    if settings.saved:
+        return [model for model in models if (model.folder / RECORD).exists()]
+    train_all([(model.training, model.folder, corpus) for model in models], quiet=settings.quiet)
+    return models
 
 
-def settled(run: Run, data_dir: Path | None) -> Training:
-    """The training of a case. Files that it names are looked for in the data folder, and so are saved models there
-    (`models/NAME`), before the hub is asked.
+def training_of(run: Run, data_dir: Path | None) -> Training:
+    """The training options of a case. Word vectors are looked up in the data folder, and so are pretrained models
+    (`models/NAME`) before the hub is asked.
     """
     options, data = dict(run.training), home(data_dir)
     local = data / "models" / str(options.get("model", "")).rpartition("/")[2]
@@ -70,48 +145,20 @@ def settled(run: Run, data_dir: Path | None) -> Training:
         options["vectors"] = data / options["vectors"]
         if not options["vectors"].is_file():
             raise BadData(
-                f"the study begins with the word vectors {options['vectors']}, which are not there; put them there, or"
-                " name the folder that holds them with --data-dir or WHENCE_DATA"
+                f"the study needs the word vectors {options['vectors']}, which do not exist; put them there, or name"
+                " the folder that has them with --data-dir or WHENCE_DATA"
             )
     return checked(Training, {**options, "data_dir": data_dir})
 
 
-def performed(name: str, ready: Ready, options: dict[str, Any], way: Way) -> Result | None:
-    """The result of an experiment on a case, or on other data where its options name some; None if it is not there and
-    should be.
+def result_of(name: str, model: TrainedCase, options: dict[str, Any], settings: RunSettings) -> Result | None:
+    """The result of an experiment on a case, or on other data where its options name some; None if only saved results
+    are wanted and it is not saved.
     """
-    given = {"model": str(ready.folder), "data": ready.training.data, "data_dir": ready.training.data_dir, **options}
+    given = {"model": str(model.folder), "data": model.training.data, "data_dir": model.training.data_dir, **options}
     config = checked(experiment(name).config, given)
-    corpus = load_corpus(config.data, data_dir=way.data_dir) if "data" in options else ready.corpus
-    if not way.saved:
-        return perform(name, config, way.store, corpus=corpus, quiet=way.quiet)
-    return way.store.get(name, identified(name, config, load(ready.folder), corpus))
-
-
-def conducted(
-    study: Study, only: str | None, way: Way, say: Say, mode: str | None = None
-) -> Iterator[tuple[Case | Picture, Case, Result]]:
-    """All that is asked for, one after another: what it is for, on which case, and its result (one for each seed)."""
-    for case, wanted in study.wanted(way.scale, only, mode):
-        run: Run = getattr(case, way.scale)
-        most = max((what.seeds for what in wanted if isinstance(what, Picture)), default=1)
-        models = prepared(case, way, min(most, run.most) if way.scale == "full" else 1)
-        for what in wanted:
-            name = what.experiment if isinstance(what, Picture) else "ablation"
-            options = of_figure(what, run, way.scale) if isinstance(what, Picture) else _of_ablation(run)
-            seeds = what.seeds if isinstance(what, Picture) else 1
-            for ready in (model for model in models if model.training.seed < seeds):
-                say(f"{what.name if isinstance(what, Picture) else case.table}, {case.name}: {name}")
-                result = performed(name, ready, options, way)
-                if result is not None:
-                    yield what, case, result
-
-
-def of_figure(figure: Picture, run: Run, scale: Scale) -> dict[str, Any]:
-    """The options of a figure, which may retrain no more often than its case is trained."""
-    options: dict[str, Any] = getattr(figure, scale)
-    return {**options, "retrain": min(options["retrain"], run.most)} if "retrain" in options else options
-
-
-def _of_ablation(run: Run) -> dict[str, Any]:
-    return {**run.ablation, "retrain": run.seeds}
+    corpus = load_corpus(config.data, data_dir=settings.data_dir) if "data" in options else model.corpus
+    subject = None if OF_LOADING & options.keys() else model.subject
+    if not settings.saved:
+        return perform(name, config, settings.store, subject=subject, corpus=corpus, quiet=settings.quiet)
+    return settings.store.get(name, identified(name, config, model.subject, corpus))

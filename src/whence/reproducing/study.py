@@ -1,88 +1,84 @@
-"""Study files: a paper as data. What to train, what to run, and the numbers that were published."""
+"""A paper as data, the form of a study file: what to train, what to run, and the numbers that were published."""
 
-import tomllib
-from difflib import get_close_matches
-from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-import whence
 from whence.core.errors import BadConfig
-from whence.options import sentence
 
 Scale = Literal["quick", "full"]
-Kind = Literal["single", "pair", "generation"]
 
 
 class Part(BaseModel):
-    """What all parts of a study file have in common: a mistake in it gets a sentence."""
+    """What all parts of a study file share: unknown keys are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Published(Part):
-    """One column of one model in the paper's tables: its score, and what alterations change, in points.
-
-    Of a pair the first is *train+infer*, the second *infer*.
-    """
-
-    base: float
-    sd: float
-    uniform: tuple[float, float]
-    random: tuple[float, float]
-    permuted: float
-
-
 class Run(Part):
-    """How a case is run at one scale: what is trained, from how many seeds (0: no ablation), and its options. Figures
-    that want more models than `most` get so many.
+    """How a case is run at one scale: its training options, and by experiment the options that differ from those of the
+    figure. `max_seeds` limits how often it is trained, whatever a figure asks for.
     """
 
     training: dict[str, Any]
-    seeds: int = Field(ge=0)
-    most: int = Field(100, gt=0)
-    ablation: dict[str, Any] = {}
+    options: dict[str, dict[str, Any]] = {}
+    max_seeds: int = Field(100, gt=0)
 
 
 class Case(Part):
-    """One model on one corpus. A control has no published numbers. `mode` says what is followed where a paper and its
-    authors' code disagree; `why` what is known about a difference, `needs` what is lacking where the full scale cannot
-    be run.
+    """One model on one corpus.
+
+    `group` is its group in summaries. `mode` says which version is followed where a paper and its authors' code
+    disagree. `why` explains a known difference; `needs` says what is missing where the full scale cannot be run.
     """
 
     name: str
-    table: str = ""
     system: str
     data: str
-    kind: Kind = "single"
+    group: str = ""
     mode: str = ""
-    published: Published | None = None
     quick: Run | None = None
     full: Run | None = None
     needs: str = ""
     why: str = ""
 
+    def run_at(self, scale: Scale) -> Run | None:
+        """How it is run at a scale, if it is."""
+        return self.quick if scale == "quick" else self.full
+
 
 class Number(Part):
-    """A published number that an experiment gives too: `quantity` is what the experiment calls it. What was published
-    may be a word that says on which side of zero it lies (`lines.SIDES`), or nothing: then ours is a control.
-    `corrected` says why the published one is wrong, if that is known; `where` it stands, if not where the figure does.
+    """A published number, and the `quantity` of the experiment that it is compared with.
+
+    The published value may be a word; then `side` says on which side of zero ours must lie. Without a value ours is a
+    control. With `compare = "significance"` the number is a p-value, and only its side of 0.05 counts. `corrected` says
+    why the published number is known to be wrong; `where` it was printed, if not in the figure itself.
     """
 
     quantity: str
-    value: float | Literal["falls", "rises", "true above random"] | None = None
+    value: float | str | None = None
+    side: Literal["above 0", "below 0"] | None = None
     sd: float | None = None
+    compare: Literal["value", "significance"] = "value"
     system: str = ""
     where: str = ""
     corrected: str = ""
 
+    @model_validator(mode="after")
+    def _word_has_side(self) -> "Number":
+        if isinstance(self.value, str) and self.side is None:
+            raise ValueError(f'the value {self.value!r} is a word; add side = "above 0" or side = "below 0"')
+        return self
 
-class Picture(Part):
-    """A figure or a paragraph of the paper: an experiment on the models of some cases, with options by scale, and the
-    numbers that were published of it. Ours count as the same if they are `within` so much. At the full scale it is run
-    on models from so many `seeds`. `drawn` names one of the experiment's further figures, in place of its main one.
-    With `tabled` the experiment's summary stands in the ledger too.
+
+class FigureSpec(Part):
+    """A table, figure or paragraph of the paper: one experiment on the models of some cases.
+
+    Published numbers are in `number`, the same for each case, or, where each case has its own, in `published`: one row
+    per case and one column for each of `quantities`, a value or [value, SD]. A case without a row there is a control.
+    Ours count as reproduced if they are `within` this much. At the full scale the experiment runs on models from
+    `seeds` seeds. `show` says what stands on the page: the experiment's figure (or the further one named by `plot`),
+    its summary table, or a list of how each case was run.
     """
 
     name: str
@@ -92,16 +88,80 @@ class Picture(Part):
     quick: dict[str, Any] = {}
     full: dict[str, Any] = {}
     number: tuple[Number, ...] = ()
-    drawn: str = ""
-    tabled: bool = False
+    quantities: tuple[str, ...] = ()
+    published: dict[str, tuple[float | tuple[float, float], ...]] = {}
+    show: tuple[Literal["figure", "summary", "runs"], ...] = ("figure",)
+    plot: str = ""
     seeds: int = Field(1, gt=0)
     within: float = 0.0
     digits: int = 3
     why: str = ""
 
+    def numbers_of(self, case: str) -> tuple[Number, ...]:
+        """The published numbers of a case."""
+        row = self.published.get(case, ())
+        pairs = [cell if isinstance(cell, tuple) else (cell, None) for cell in row]
+        own = (Number(quantity=q, value=value, sd=sd) for q, (value, sd) in zip(self.quantities, pairs, strict=False))
+        return (*self.number, *own)
+
+    def is_control(self, case: str) -> bool:
+        """Whether numbers were published of other cases, and none of this one."""
+        return bool(self.published) and case not in self.published
+
+    def options_for(self, run: Run, scale: Scale) -> dict[str, Any]:
+        """The experiment's options for a case, retrained at most as often as the case allows."""
+        options = {**(self.quick if scale == "quick" else self.full), **run.options.get(self.experiment, {})}
+        return {**options, "retrain": min(options["retrain"], run.max_seeds)} if "retrain" in options else options
+
+
+class Control(Part):
+    """What a summary says of a control, with a conclusion: the control loses `much` of what was published (its interval
+    is above half of it), `little` (below half), or it is `unclear`.
+
+    Fields of `sentence`: data, system, published, ours, low, high, conclusion.
+    """
+
+    sentence: str
+    much: str
+    little: str
+    unclear: str
+
+
+class RelativeLoss(Part):
+    """A summary of ablations by group: which share of the score the `change` takes away, published and ours.
+
+    The published share is the change over the first of `relative_to` that was published of the case.
+    """
+
+    kind: Literal["relative loss"]
+    name: str
+    about: str
+    figures: tuple[str, ...]
+    change: str
+    relative_to: tuple[str, ...]
+    group_heading: str = "group"
+    control: Control | None = None
+    after: str = ""
+
+
+class ScoreBars(Part):
+    """A bar chart of ablations: the first published case of each group, with its own score and with the `change`."""
+
+    kind: Literal["bars"]
+    name: str
+    about: str
+    figures: tuple[str, ...]
+    change: str
+    labels: tuple[str, str]
+    x_label: str
+    after: str = ""
+
+
+Summary = Annotated[RelativeLoss | ScoreBars, Field(discriminator="kind")]
+
 
 class Remark(Part):
-    """A published number that no case makes: from the text, or from a study with people."""
+    """A published number that no case produces: from the text, or from a study with people."""
 
     where: str
     system: str
@@ -114,89 +174,64 @@ class Remark(Part):
 
 
 class Study(Part):
-    """A paper as data."""
+    """A paper as data. A summary stands on the page `after` the figure it names, else at the end."""
 
     name: str
     paper: str
     title: str
     about: str
     case: tuple[Case, ...]
-    figure: tuple[Picture, ...] = ()
+    figure: tuple[FigureSpec, ...] = ()
+    summary: tuple[Summary, ...] = ()
     remark: tuple[Remark, ...] = ()
 
     @property
     def modes(self) -> list[str]:
-        """The modes that there are to choose from."""
+        """The modes to choose from."""
         return list(dict.fromkeys(case.mode for case in self.case if case.mode))
 
-    def wanted(
+    def select(
         self, scale: Scale, only: str | None = None, mode: str | None = None
-    ) -> list[tuple[Case, list[Case | Picture]]]:
-        """What is run at a scale: each case with what it is run for, its table and the figures it stands in.
+    ) -> list[tuple[Case, Run, list[FigureSpec]]]:
+        """What is run at a scale: each case, how it is run, and the figures it is run for.
 
-        `only` names a table, a figure, or a case, of which its figures are wanted too; `mode` one of the modes.
+        `only` names a figure, or a case, with all its figures; `mode` one of the modes.
         """
-        found = []
+        selected = []
         for case in self.case:
-            if mode is not None and case.mode != mode:
+            run = case.run_at(scale)
+            if run is None or mode not in (None, case.mode):
                 continue
-            run: Run | None = getattr(case, scale)
             figures = [figure for figure in self.figure if case.name in figure.cases]
-            of_case: list[Case | Picture] = [case] if run is not None and run.seeds and _meant(case, only) else []
-            of_case += [figure for figure in figures if only is None or only.lower() in _names(figure, case)]
-            if run is not None and of_case:
-                found.append((case, of_case))
-        return found
+            if only is not None and only.lower() != case.name.lower():
+                figures = [figure for figure in figures if figure.name.lower() == only.lower()]
+            if figures:
+                selected.append((case, run, figures))
+        return selected
 
     def refuse_unknown(self, only: str | None, mode: str | None = None) -> None:
-        """`only` must be a table, a figure or a case; `mode` one of the modes."""
+        """`only` must be a figure or a case; `mode` one of the modes."""
         if mode is not None and mode not in self.modes:
             raise BadConfig(f"{self.name} has no mode {mode!r}; it has: {', '.join(self.modes) or 'only one'}")
-        if only is None:
-            return
-        there = list(dict.fromkeys([*(c.table for c in self.case if c.table), *(f.name for f in self.figure)]))
-        names = [case.name for case in self.case]
-        if only.lower() not in (name.lower() for name in (*there, *names)):
+        figures, cases = [figure.name for figure in self.figure], [case.name for case in self.case]
+        if only is not None and only.lower() not in (name.lower() for name in (*figures, *cases)):
             raise BadConfig(
-                f"{self.name} has no {only!r}; there are: {', '.join(there)}; or one of: {', '.join(names)}"
+                f"{self.name} has no {only!r}; there are: {', '.join(figures)}; or one of: {', '.join(cases)}"
             )
 
-
-def _meant(case: Case, only: str | None) -> bool:
-    return only is None or only.lower() in (case.table.lower(), case.name.lower())
-
-
-def _names(figure: Picture, case: Case) -> tuple[str, str]:
-    return figure.name.lower(), case.name.lower()
-
-
-def folder() -> Path:
-    """Where the study files are: in the package, or beside its sources."""
-    package = Path(whence.__file__).parent
-    return next((f for f in (package / "studies", package.parents[1] / "studies") if f.is_dir()), package / "studies")
-
-
-def names() -> list[str]:
-    """The studies there are."""
-    return sorted(file.stem.replace("_", "-") for file in folder().glob("*.toml"))
-
-
-def read(name: str) -> Study:
-    """A study by its name, or from a file of the user's."""
-    file = Path(name) if name.endswith(".toml") else folder() / f"{name.replace('-', '_')}.toml"
-    if not file.is_file():
-        near = get_close_matches(name, names(), n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        raise BadConfig(
-            f"there is no study {name!r}.{hint} There are: {', '.join(names())}; or the path of a .toml file"
-        )
-    try:
-        study = Study(**tomllib.loads(file.read_text(encoding="utf-8")))
-    except tomllib.TOMLDecodeError as error:
-        raise BadConfig(f"{file} is not TOML: {error}") from error
-    except ValidationError as error:
-        raise BadConfig(f"{file}: {sentence(error)}") from error
-    unknown = {name for figure in study.figure for name in figure.cases} - {case.name for case in study.case}
-    if unknown:
-        raise BadConfig(f"{file}: figures name cases that are not there: {', '.join(sorted(unknown))}")
-    return study
+    def refuse_dangling(self) -> None:
+        """Figures must name cases, and summaries figures, that exist; published rows must be complete."""
+        cases, figures = {case.name for case in self.case}, {figure.name for figure in self.figure}
+        unknown = {name for figure in self.figure for name in (*figure.cases, *figure.published)} - cases
+        if unknown:
+            raise BadConfig(f"figures name cases that do not exist: {', '.join(sorted(unknown))}")
+        unknown = {name for summary in self.summary for name in (*summary.figures, summary.after) if name} - figures
+        if unknown:
+            raise BadConfig(f"summaries name figures that do not exist: {', '.join(sorted(unknown))}")
+        for figure in self.figure:
+            for case, row in figure.published.items():
+                if len(row) != len(figure.quantities):
+                    raise BadConfig(
+                        f"{figure.name}, {case}: expected one published value for each of the {len(figure.quantities)}"
+                        f" quantities, came {len(row)}"
+                    )
