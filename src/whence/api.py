@@ -5,8 +5,6 @@ from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
-import pandas as pd
-
 from whence.attribution.registry import USUAL
 from whence.auditing.run import audit as run_audit
 from whence.auditing.settings import Settings
@@ -18,11 +16,8 @@ from whence.data.tables.columns import Columns
 from whence.evaluation.runner import perform
 from whence.explaining.explanation import Explanation, explain_text
 from whence.options import checked
-from whence.reproducing import study as studies
-from whence.reproducing.compare import lines_found
-from whence.reproducing.ledger import write_ledger
-from whence.reproducing.ledger_row import as_table
-from whence.reproducing.run import Way, conducted
+from whence.reproducing.run import Reproduction, RunSettings
+from whence.reproducing.run import reproduce as run_reproduction
 from whence.results.experiment import experiment
 from whence.results.result import Result
 from whence.results.store import Store
@@ -53,21 +48,6 @@ class Audit:
     def _repr_html_(self) -> str:
         page = escape(self.report.read_text(encoding="utf-8"))  # in a frame: its style is for a whole page
         return f'<iframe srcdoc="{page}" style="width:100%;height:80vh;border:0"></iframe>'
-
-
-@dataclass(frozen=True, eq=False)
-class Reproduction:
-    """A study that was run: each published number with ours in `table`, all results, and the page that was written."""
-
-    table: pd.DataFrame
-    results: tuple[Result, ...]
-    page: Path | None
-
-    def __repr__(self) -> str:
-        return self.table.to_string(index=False)
-
-    def _repr_html_(self) -> str:
-        return str(self.table.to_html(index=False))
 
 
 def audit(
@@ -162,10 +142,15 @@ def reproduce(
 
     The options are those of `whence reproduce`. Results are cached in the folder `out`; with `saved`, nothing is run.
     """
-    plan = studies.read(str(study))
-    plan.refuse_unknown(only, mode)
-    way = Way(scale, Store(out), None if data_dir is None else Path(data_dir), quiet, saved)
-    found = list(conducted(plan, only, way, (lambda _: None) if quiet else print, mode))
-    lines = [line for what, case, result in found for line in lines_found(what, case, result, scale)]
-    page = None if ledger is None else write_ledger(plan, scale, found, Path(ledger))
-    return Reproduction(as_table(lines), tuple(result for _, _, result in found), page)
+    settings = RunSettings(
+        str(study),
+        scale,
+        only,
+        mode,
+        data_dir=None if data_dir is None else Path(data_dir),
+        out=Path(out),
+        saved=saved,
+        ledger=None if ledger is None else Path(ledger),
+        quiet=quiet,
+    )
+    return run_reproduction(settings, (lambda _: None) if quiet else print)

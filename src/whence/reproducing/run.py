@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -54,19 +55,25 @@ class RunSettings:
         return Store(self.out)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reproduction:
-    """What a reproduction gave: `rows`, one for each published number; `sentences`, one for each result that no
-    published number belongs to; and the page, if one was written.
+    """A study that was run.
+
+    `rows` has one row for each published number; `sentences` one verdict for each result that no published number
+    belongs to; `results` all results; `page` the page, if one was written.
     """
 
     rows: pd.DataFrame
     sentences: tuple[str, ...]
+    results: tuple[Result, ...]
     page: Path | None = None
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         rows = [format_rows(from_table(self.rows))] if len(self.rows) or not self.sentences else []
         return "\n".join([*rows, *self.sentences])
+
+    def _repr_html_(self) -> str:
+        return str(self.rows.to_html(index=False)) + "".join(f"<p>{escape(text)}</p>" for text in self.sentences)
 
 
 def reproduce(settings: RunSettings, progress: Progress = lambda text: None) -> Reproduction:
@@ -84,7 +91,7 @@ def reproduce(settings: RunSettings, progress: Progress = lambda text: None) -> 
         sentences += [sentence] if sentence and sentence not in sentences else []  # two figures may show one result
         progress(format_rows(new) if new else sentence)
     page = write_ledger(study, settings.scale, results, settings.ledger) if settings.ledger else None
-    return Reproduction(to_table(rows), tuple(sentences), page)
+    return Reproduction(to_table(rows), tuple(sentences), tuple(one.result for one in results), page)
 
 
 def describe_result(one: FigureResult) -> str:
