@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 import whence
 from whence.results.columns import Columns
+from whence.results.experiment import experiment
 from whence.results.latex import latex_table
+from whence.results.verdict import Verdict
 
 SHOWN = 8  # rows of a table shown on a screen
 
@@ -52,6 +55,22 @@ class Result:
         """Write the whole table as a LaTeX tabular for the package booktabs, every cell escaped."""
         rows = [[_shown(value) for value in row] for row in self.table.itertuples(index=False)]
         Path(path).write_text(latex_table([str(name) for name in self.table.columns], rows), encoding="utf-8")
+
+    def figure(self) -> Figure:
+        """The main figure."""
+        return experiment(self.experiment).figure(self.table)
+
+    def figures(self) -> dict[str, Figure]:
+        """Further figures, by name."""
+        return dict(experiment(self.experiment).figures(self.table))
+
+    def verdict(self) -> Verdict:
+        """The answer to the experiment's question: yes, no or undecided, with its evidence."""
+        return experiment(self.experiment).verdict(self.table)
+
+    def summary(self) -> pd.DataFrame | None:
+        """The table in a few rows, where the experiment has such a summary."""
+        return experiment(self.experiment).summary(self.table)
 
     @property
     def _caption(self) -> str:
