@@ -1,30 +1,71 @@
-"""Settings that every test shares."""
+"""Settings, options and fixtures that every test shares."""
 
 import os
 import re
 import subprocess
 import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 # bfloat16 products end some machines with an illegal instruction; must be set before torch is imported
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # processes that tests start share two cores with other tests
 
-import hypothesis
 import pytest
-import torch
-import transformers
 
-hypothesis.settings.register_profile("house", deadline=None)  # how long a test takes is not its matter
-hypothesis.settings.load_profile("house")
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
-torch.set_num_threads(1)  # two test processes on two cores
+if TYPE_CHECKING:
+    import torch
+
+# Imported before whence: jaxtyping's loader compiles from source whatever is first imported from inside our modules.
+HEAVY = (
+    "pandas",
+    "scipy.stats",
+    "sklearn.linear_model",
+    "matplotlib.pyplot",
+    "pydantic",
+    "transformers.modeling_utils",
+)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all-families", action="store_true", help="run every law on every family of models")
+
+
+def pytest_configure(config):
+    """Prepare a process that runs tests; one that only hands them out to others needs no torch."""
+    if not getattr(config.option, "numprocesses", None):
+        prepare()
+
+
+def prepare():
+    for name in HEAVY:
+        import_module(name)
+    import hypothesis
+    import torch
+    import transformers
+
+    hypothesis.settings.register_profile("whence", deadline=None)  # a slow machine is no failure
+    hypothesis.settings.load_profile("whence")
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    torch.set_num_threads(1)  # two test processes on two cores
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what runs with `--all-families` only."""
+    if config.option.all_families:
+        return
+    left_out = [item for item in items if item.get_closest_marker("every_family")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not item.get_closest_marker("every_family")]
 
 
 @pytest.fixture(scope="session")
-def bfloat16() -> torch.dtype:
+def bfloat16() -> "torch.dtype":
     """bfloat16, if this machine can multiply in it: tried in another process, since failing ends the process."""
+    import torch
+
     product = "import torch; a = torch.ones(64, 64, dtype=torch.bfloat16); assert (a @ a)[0, 0] == 64"
     tried = subprocess.run([sys.executable, "-c", product], capture_output=True, check=False)
     if tried.returncode:
@@ -33,12 +74,14 @@ def bfloat16() -> torch.dtype:
 
 
 @pytest.fixture
-def generator() -> torch.Generator:
+def generator() -> "torch.Generator":
+    import torch
+
     return torch.Generator().manual_seed(0)
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Tell how many laws held for how many families; here, since a controlling process reads no other conftest."""
+    """Print how many laws held for how many families; here, since a controlling process reads no other conftest."""
     held: dict[str, set[str]] = {}
     for report in terminalreporter.stats.get("passed", []):
         law = re.search(r"test_laws\.py::test_(\w+)\[([\w-]+?)(?:-(?:float32|bfloat16|\(\d, \d\)))?\]$", report.nodeid)
@@ -55,9 +98,9 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture(scope="session")
 def stories():
     """Stories of which one sentence answers the question."""
-    from whence.data import registry as catalogue
+    from whence.data import registry
 
-    return catalogue.load("stories")
+    return registry.load("stories")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,8 @@
-"""The laws: what `attending` promises, for every model in the house, reference and adopted."""
+"""The laws: what `attending` promises for every model, reference and adopted.
+
+Laws that a change of transformers can break run on every family. Laws of the mechanism (threads, nesting, other batch
+shapes, bfloat16) run on representatives of each way in which attention is reached; `--all-families` runs them on all.
+"""
 
 import copy
 import re
@@ -15,15 +19,21 @@ from whence.core.site import AttentionSite, Call
 from whence.huggingface.fused_site import FusedSite
 from whence.huggingface.probe import natively_eager, probe_inputs
 
-EVERY = [family.name for family in zoo.EVERY]
-ADOPTED = [family.name for family in zoo.ADOPTED]
-every_family = pytest.mark.parametrize("name", EVERY)
-every_adopted_family = pytest.mark.parametrize("name", ADOPTED)
-both_precisions = pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+every_family = pytest.mark.parametrize("name", [family.name for family in zoo.EVERY])
+representatives = pytest.mark.parametrize("name", zoo.representatives(zoo.EVERY))
+adopted_representatives = pytest.mark.parametrize("name", zoo.representatives(zoo.ADOPTED))
+every_family_and_precision = pytest.mark.parametrize(
+    ("name", "dtype"),
+    [(family.name, torch.float32) for family in zoo.EVERY] + zoo.representatives(zoo.EVERY, torch.bfloat16),
+    ids=lambda value: str(value).removeprefix("torch."),
+    indirect=["dtype"],
+)
 
 
-def dtype_of(precision: str, request: pytest.FixtureRequest) -> torch.dtype:
-    return request.getfixturevalue("bfloat16") if precision == "bfloat16" else torch.float32
+@pytest.fixture
+def dtype(request: pytest.FixtureRequest) -> torch.dtype:
+    """The precision, if this machine can multiply in it."""
+    return request.getfixturevalue("bfloat16") if request.param == torch.bfloat16 else request.param
 
 
 def untouched(model: torch.nn.Module) -> bool:
@@ -36,14 +46,12 @@ def untouched(model: torch.nn.Module) -> bool:
     )
 
 
-@both_precisions
-@every_family
-def test_watching_is_free(name, precision, request):
+@every_family_and_precision
+def test_watching_is_free(name, dtype):
     """Watched and unwatched outputs are equal: bit for bit with eager attention, and close to the model's own sdpa.
 
     In bfloat16, sdpa and eager round differently, which may send a token to another expert; there eager is compared.
     """
-    dtype = dtype_of(precision, request)
     model, inputs = subject(name, dtype)
     with attending(model) as tape:
         watched = outputs(model, inputs)
@@ -59,17 +67,16 @@ def test_watching_is_free(name, precision, request):
     assert list(tape) == list(sites(model))
 
 
-@both_precisions
-@every_family
-def test_overriding_with_what_was_recorded_changes_nothing(name, precision, request):
-    model, inputs = subject(name, dtype_of(precision, request))
+@every_family_and_precision
+def test_overriding_with_what_was_recorded_changes_nothing(name, dtype):
+    model, inputs = subject(name, dtype)
     with attending(model) as tape:
         watched = outputs(model, inputs)
     with attending(model, override=imposed(tape), watch=None):
         assert_close(outputs(model, inputs), watched, atol=0.0, rtol=0.0)
 
 
-@every_family
+@representatives
 def test_nothing_remains_after_the_block(name):
     model, inputs = subject(name)
     before, keys = outputs(model, inputs), list(model.state_dict())
@@ -81,7 +88,7 @@ def test_nothing_remains_after_the_block(name):
     assert list(model.state_dict()) == keys
 
 
-@every_family
+@representatives
 def test_nothing_remains_when_the_model_raises(name):
     model, inputs = subject(name)
     before = outputs(model, inputs)
@@ -99,10 +106,8 @@ def test_nothing_remains_when_the_model_raises(name):
     assert_close(outputs(model, inputs), before, atol=0.0, rtol=0.0)
 
 
-@both_precisions
-@every_family
-def test_rows_are_distributions_over_permitted_keys(name, precision, request):
-    dtype = dtype_of(precision, request)
+@every_family_and_precision
+def test_rows_are_distributions_over_permitted_keys(name, dtype):
     model, inputs = subject(name, dtype)
     with attending(model) as tape:
         outputs(model, inputs)
@@ -115,7 +120,7 @@ def test_rows_are_distributions_over_permitted_keys(name, precision, request):
 
 
 @pytest.mark.parametrize("shape", [(3, 6), (1, 6), (2, 1), (6, 6)], ids=str)
-@every_family
+@representatives
 def test_batches_of_other_shapes(name, shape):
     """Without padding, one text, one token, as many texts as tokens: identity and override hold there too."""
     model, inputs = subject(name)
@@ -167,20 +172,18 @@ def test_padding_is_never_attended(name):
     assert looked
 
 
-@both_precisions
-@every_family
-def test_an_override_reaches_the_output_from_every_site(name, precision, request):
-    model, inputs = subject(name, dtype_of(precision, request))
+@every_family_and_precision
+def test_an_override_reaches_the_output_from_every_site(name, dtype):
+    model, inputs = subject(name, dtype)
     before = outputs(model, inputs)
     for site in sites(model):
         with attending(model, override={site: random(0)}, watch=None):
             assert (outputs(model, inputs) - before).abs().max() > 1e-6, site
 
 
-@both_precisions
-@every_family
-def test_gradients_reach_the_weights(name, precision, request):
-    model, inputs = subject(name, dtype_of(precision, request))
+@every_family_and_precision
+def test_gradients_reach_the_weights(name, dtype):
+    model, inputs = subject(name, dtype)
     with attending(model) as tape:
         logits = model(**inputs).logits.float()
     direction = torch.randn(logits.shape, generator=torch.Generator().manual_seed(0))
@@ -215,7 +218,7 @@ def test_gradients_flow_through_an_override(name):
     assert_close(gradient.double(), numeric.double(), rtol=5e-2, atol=2e-2)
 
 
-@every_family
+@representatives
 def test_nested_blocks_override_from_outside_in_and_every_tape_shows_what_was_used(name):
     model, inputs = subject(name)
     with attending(model) as outer, attending(model, override=uniform) as inner:
@@ -231,7 +234,7 @@ def test_nested_blocks_override_from_outside_in_and_every_tape_shows_what_was_us
     assert_close(tape.joined(site).weights, alone.joined(site).weights)
 
 
-@every_family
+@representatives
 def test_a_site_called_many_times_has_a_list_of_calls(name):
     model, inputs = subject(name)
     with attending(model) as tape:
@@ -244,7 +247,7 @@ def test_a_site_called_many_times_has_a_list_of_calls(name):
             assert_close(first.weights, second.weights, atol=0.0, rtol=0.0)
 
 
-@every_family
+@representatives
 def test_two_threads_on_two_models_do_not_mix(name):
     model, inputs = subject(name)
     other = copy.deepcopy(model)
@@ -273,7 +276,7 @@ def test_two_threads_on_two_models_do_not_mix(name):
             assert_close(result, expected[key], atol=0.0, rtol=0.0)
 
 
-@every_adopted_family
+@adopted_representatives
 def test_release_gives_the_model_back(name):
     model = zoo.BY_NAME[name].build()
     outputs(model, probe_inputs(model))  # some models keep things from a forward pass
@@ -287,7 +290,7 @@ def test_release_gives_the_model_back(name):
     assert all(module.__dict__.get("config") is configs[path] for path, module in model.named_modules())
 
 
-@every_adopted_family
+@adopted_representatives
 def test_only_attended_layers_leave_their_fast_path(name):
     model, _ = subject(name)
     asked, *others = (model.get_submodule(site.partition("#")[0]) for site in sites(model))

@@ -1,8 +1,9 @@
 """Small models of many families, made from configs: what the laws are tested on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import pytest
 import torch
 import transformers as hf
 from torch import nn
@@ -218,3 +219,20 @@ REFERENCE = [
 ADOPTED = REQUIRED + UNLISTED
 EVERY = REFERENCE + ADOPTED
 BY_NAME = {family.name: family for family in EVERY}
+
+REPRESENTATIVES = (
+    "bert",  # an encoder through transformers' attention interface
+    "gpt-oss",  # a decoder, with grouped heads and sinks
+    "t5",  # an encoder and a decoder, with biases of positions
+    "xlnet",  # its own eager attention
+    "falcon",  # a fused kernel
+    "recurrent-dot",  # a decoder that attends step by step
+    "transformer-pre-sinusoidal",  # our Transformer
+    "disan",  # attention per feature
+)
+
+
+def representatives(families: Iterable[Family], *values: object):
+    """Names of families as parameters of a test: representatives always, the others with `--all-families` only."""
+    other = pytest.mark.every_family
+    return [pytest.param(one.name, *values, marks=() if one.name in REPRESENTATIVES else other) for one in families]
