@@ -124,10 +124,8 @@ def test_effects_are_means_with_the_paired_bootstrap():
     losses = {(when, variant): generator.integers(0, 2, (3, 40)).astype(float).tolist()
               for when in ("infer", "train+infer") for variant in ("uniform", "random")}  # fmt: skip
     found = ablation.effects(made(losses))
-    assert [effect.name for effect in found] == [
-        "equal weights, at inference", "random weights, at inference", "equal weights, trained so",
-        "random weights, trained so",
-    ]  # fmt: skip
+    assert [(effect.variant, effect.when) for effect in found] == [(variant, when) for when, variant in losses]
+    assert found[2].label == "uniform attention, retrained"
     for effect, loss in zip(found, losses.values(), strict=True):
         interval = paired_bootstrap(100 * np.array(loss))
         assert effect.value == pytest.approx(100 * np.mean(loss))
@@ -143,7 +141,7 @@ def test_effects_are_means_with_the_paired_bootstrap():
     [(2.1, 9.0, "yes"), (2.0, 9.0, "undecided"), (-1.0, 1.9, "no"), (-1.0, 2.0, "undecided"), (-9.0, -3.0, "no")],
 )
 def test_the_verdict_rests_on_the_whole_interval(low, high, answer):
-    effect = Effect("equal weights, at inference", (low + high) / 2, low, high, "points", 2.0, 100)
+    effect = Effect("score_lost", "", (low + high) / 2, low, high, "points", 2.0, 100, variant="uniform")
     assert ablation.decided(effect, False)[0] == answer
     assert ablation.decided(effect, False, "At chance.") == ("undecided", "At chance.")
 
@@ -154,14 +152,26 @@ ALL, NONE = [[1.0] * 50], [[0.0] * 50]
 @pytest.mark.parametrize(
     ("losses", "answer", "words"),
     [
-        ({("infer", "uniform"): ALL}, "yes", "with equal weights instead, the model loses 100.0 points"),
-        ({("infer", "uniform"): NONE}, "no", "with equal weights instead, the model loses 0.0 points"),
-        ({("infer", "uniform"): ALL, ("train+infer", "uniform"): NONE}, "no", "a model trained with equal weights"),
-        ({("infer", "uniform"): NONE, ("train+infer", "uniform"): ALL}, "yes", "a model trained with equal weights"),
-        ({("infer", "uniform"): NONE, ("infer", "random"): ALL}, "no", "with equal weights"),  # equal weights decide
-        ({("infer", "random"): ALL}, "yes", "with random weights instead, the model loses"),
-        ({("infer", "permuted"): ALL}, "yes", "with its own weights shuffled instead, the model loses"),
-        ({("infer", "uniform"): ALL, ("train+infer", "random"): NONE}, "no", "a model trained with random weights"),
+        ({("infer", "uniform"): ALL}, "yes", "with uniform attention, the model loses 100.0 points"),
+        ({("infer", "uniform"): NONE}, "no", "with uniform attention, the model loses 0.0 points"),
+        (
+            {("infer", "uniform"): ALL, ("train+infer", "uniform"): NONE},
+            "no",
+            "a model retrained with uniform attention",
+        ),
+        (
+            {("infer", "uniform"): NONE, ("train+infer", "uniform"): ALL},
+            "yes",
+            "a model retrained with uniform attention",
+        ),
+        (
+            {("infer", "uniform"): NONE, ("infer", "random"): ALL},
+            "no",
+            "with uniform attention",
+        ),  # equal weights decide
+        ({("infer", "random"): ALL}, "yes", "with random attention, the model loses"),
+        ({("infer", "permuted"): ALL}, "yes", "with its own attention shuffled, the model loses"),
+        ({("infer", "uniform"): ALL, ("train+infer", "random"): NONE}, "no", "a model retrained with random attention"),
     ],
 )
 def test_which_evidence_decides(losses, answer, words):
@@ -176,7 +186,7 @@ def test_a_model_at_chance_leaves_it_undecided():
     half = [[0.5, 0.0] * 25]
     at_chance = made({("infer", "uniform"): half}, base=0.5)
     assert ablation.verdict(at_chance).answer == "undecided"
-    assert "most frequent answer" in ablation.verdict(at_chance).sentence
+    assert "most frequent label" in ablation.verdict(at_chance).sentence
     without_labels = made({("infer", "uniform"): [[0.5] * 50]}, base=0.5, labels="")
     assert ablation.verdict(without_labels).answer == "yes"  # there is no most frequent one to name
     nothing_right = made({("infer", "uniform"): NONE}, base=0.0, labels="")
@@ -199,10 +209,10 @@ def test_few_examples_decide_nothing():
 
 
 def test_what_is_gained_is_not_called_a_loss():
-    effect = Effect("equal weights, at inference", -29.2, -58.3, 3.3, "points of accuracy lost", 2.0, 100)
-    said = "with equal weights instead, the model gains 29.2 points of accuracy (−3.3 to 58.3)"
+    effect = Effect("score_lost", "", -29.2, -58.3, 3.3, "points of accuracy lost", 2.0, 100, variant="uniform")
+    said = "with uniform attention, the model gains 29.2 points of accuracy (−3.3 to 58.3)"
     assert ablation.decided(effect, False)[1].lower().startswith(said)
-    nothing = Effect("equal weights, at inference", -0.04, -0.04, 1.0, "points of accuracy lost", 2.0, 100)
+    nothing = Effect("score_lost", "", -0.04, -0.04, 1.0, "points of accuracy lost", 2.0, 100, variant="uniform")
     assert ablation.decided(nothing, False)[1].endswith("the model loses 0.0 points of accuracy (0.0 to 1.0).")
 
 
@@ -211,14 +221,14 @@ def test_the_place_and_what_was_done_are_said():
     table = pd.concat([rows.assign(place="layer head 0"), rows.assign(place="layer head 1", altered=1.0)])
     near = table.assign(altered=np.where(table["example"] < 1, table["altered"], 1.0))
     assert ablation.verdict(near).answer == "undecided"
-    assert ablation.verdict(near).sentence.startswith("With equal weights at layer head 0 instead, the model loses 2.5")
-    assert "replaced by equal ones, one head at a time, and the answers" in ablation.verdict(table).done
+    assert ablation.verdict(near).sentence.startswith("With uniform attention at layer head 0, the model loses 2.5")
+    assert "replaced by uniform ones, one head at a time, and the predictions" in ablation.verdict(table).procedure
     both = ablation.verdict(made({("infer", "random"): ALL, ("infer", "permuted"): ALL}))
-    assert "replaced by random ones and by their own in random order, and" in both.done
+    assert "replaced by random ones and by their own in random order, and" in both.procedure
 
 
 def test_a_label_beside_a_language_model_is_not_what_it_answers():
     some = bench("speaker", 4)
     table = ablation.run(config(variants=("uniform",)), some)
     assert set(table["label"]) == {""}
-    assert "most frequent answer" not in ablation.verdict(table).sentence
+    assert "most frequent label" not in ablation.verdict(table).sentence

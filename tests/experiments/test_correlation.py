@@ -134,7 +134,7 @@ def test_the_verdict_never_decides_on_faithfulness():
         assert "Agreement is not faithfulness" in verdict.does_not_mean
     assert "attention and gradient_x_input 0." in correlation.verdict(made()).sentence
     assert "does not say which of them is right" in correlation.verdict(made()).sentence
-    assert "1 of 40 texts have words without an order" in correlation.verdict(made()).sentence
+    assert "1 of 40 texts have words that cannot be ranked" in correlation.verdict(made()).sentence
 
 
 def test_the_summary_is_by_class_with_the_spread_of_the_texts():

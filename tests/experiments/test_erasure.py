@@ -226,9 +226,9 @@ def made(n=40, js=0.1, attention=0.1, gradient=0.1, random=0.5) -> pd.DataFrame:
         ({}, "yes", "moves the prediction more than removing another; .* earlier than .* no later than"),
         ({"js": 0.009}, "no", "hardly moves the prediction more"),
         ({"random": 0.14}, "no", "hardly earlier than removing them at random"),
-        ({"gradient": 0.04}, "no", "clearly later than in the order of gradients"),
+        ({"gradient": 0.04}, "no", "clearly later than removing them in the order of gradients"),
         ({"gradient": 0.06}, "yes", "no later than"),
-        ({"attention": np.nan, "gradient": np.nan, "random": np.nan}, "undecided", "too few decisions .* 40 of 40"),
+        ({"attention": np.nan, "gradient": np.nan, "random": np.nan}, "undecided", "too few predictions .* 40 of 40"),
         ({"attention": np.nan, "gradient": 0.5, "random": 0.5}, "no", "hardly earlier"),  # never is later than all
         ({"n": 9}, "undecided", "may or may not"),
     ],
@@ -254,7 +254,7 @@ def test_texts_that_no_order_changes_are_left_out_and_never_counts_as_all():
     ("low", "high", "stands"), [(0.06, 1.0, True), (0.05, 1.0, None), (0.0, 0.05, None), (0.0, 0.04, False)]
 )
 def test_effects_stand_by_their_whole_interval(low, high, stands):
-    assert erasure._stands(Effect("", 0.1, low, high, "", 0.05, 9), 0.05) is stands
+    assert erasure._stands(Effect("flips_later", "", 0.1, low, high, "", 0.05, 9), 0.05) is stands
 
 
 @pytest.mark.parametrize(

@@ -85,9 +85,8 @@ def test_the_verdict_is_decided_by_equal_weights():
     assert guide.verdict(table(base=0.9, uniform=0.9)).answer == "no"
     assert guide.verdict(table(base=0.9)).answer == "undecided"
     assert numbers(table(base=0.9))["score under base"].mean == pytest.approx(90.0)
-    assert [effect.name.partition(" weights")[0] for effect in effects(table(base=1.0, random=0.5, uniform=0.5))] == [
-        "equal", "random",
-    ]  # fmt: skip
+    both = effects(table(base=1.0, random=0.5, uniform=0.5))
+    assert [effect.variant for effect in both] == ["uniform", "random"]
 
 
 def test_a_model_without_a_pooling_attention_cannot_guide_single_words():
@@ -110,7 +109,7 @@ def test_where_nothing_is_compared_it_is_shown_how_well_models_do(corpus, folder
     config = guide.Config(model=str(folder / "base"), data="reviews", sources=("none",))
     table = perform("guide", config, Store(folder), corpus=corpus, quiet=True).table
     (one,) = levels(table)
-    assert (one.name, one.unit) == ("nothing imposed", "points of accuracy")
+    assert (one.label, one.unit) == ("nothing imposed", "points of accuracy")
     assert one.value == pytest.approx(100 * table["score"].mean())
     assert guide.figure(table).axes
     assert guide.verdict(table).answer == "undecided"

@@ -346,7 +346,7 @@ def test_no_is_said_at_the_strictest_limit_and_yes_at_the_widest(strict, wide, a
     table = made(e0_01=strict, e0_05=wide)
     verdict = instance_adversary.verdict(table)
     assert (verdict.question, verdict.answer) == (5, answer)
-    assert [effect.name.split()[-3] for effect in verdict.effects] == ["0.01", "0.05"]
+    assert [effect.variant for effect in verdict.effects] == ["0.01", "0.05"]
     assert "Wiegreffe & Pinter" in verdict.does_not_mean
     assert instance_adversary.quantities(table)["JSD within 0.05"].mean == pytest.approx(np.mean(wide))
     assert len(instance_adversary.summary(table)) == 2

@@ -91,7 +91,7 @@ def test_losses_are_means_with_intervals_that_hold_together():
     by_hand = paired_bootstrap(lost, level=1 - 0.05 / 4)  # two depths from either end
     assert found.loc[("bottom-up", 2), ["low", "high"]].tolist() == pytest.approx([by_hand.low, by_hand.high], abs=2)
     assert found.loc["bottom-up", "left"].tolist() == pytest.approx([90.0, 80.0, 50.0])
-    names = [effect.name for effect in layers.effects(table)]
+    names = [effect.label for effect in layers.effects(table)]
     assert names == ["all 2 layers shuffled", "the lowest layer shuffled", "the topmost layer shuffled"]
 
 
@@ -102,7 +102,7 @@ def test_losses_are_means_with_intervals_that_hold_together():
         ({"layers": [0.9, 0.9, 0.9]}, "no", "hardly matters here: with all 2 layers shuffled, the model loses 0.0"),
         ({"layers": [0.9, 0.5]}, "yes", "with the only layer shuffled, the model loses 40.0"),
         ({"layers": [0.9, 0.87]}, "undecided", "The limit of 2 points lies within the interval"),
-        ({"layers": [0.5, 0.1]}, "undecided", "hardly better than always naming the most frequent answer"),
+        ({"layers": [0.5, 0.1]}, "undecided", "hardly better than always predicting the most frequent label"),
         ({"encoder": [0.9, 0.9, 0.9], "across": [0.9, 0.3, 0.1]}, "yes",
          "all 2 layers from the decoder to the encoder shuffled, the model loses 80.0"),
     ],

@@ -84,7 +84,7 @@ def test_words_are_means_over_their_occurrences():
     verdict = lexicon.verdict(made)
     assert verdict.answer == "undecided"
     assert "1 words with a value in the lexicon are too few" in verdict.sentence
-    assert "of 1 another form does, 1 were not found" in verdict.done
+    assert "of 1 another form is, 1 were not found" in verdict.procedure
     assert lexicon.summary(made)["shape"].tolist() == ["too few words"] * 2
     assert lexicon.figure(made).axes
 

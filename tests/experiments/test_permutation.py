@@ -130,7 +130,7 @@ def test_an_example_without_a_label_has_an_empty_one():
     [(0.11, 0.2, "yes"), (0.1, 0.2, "undecided"), (0.05, 0.099, "no"), (0.05, 0.1, "undecided"), (0.0, 0.0, "no")],
 )
 def test_the_verdict_rests_on_the_whole_interval(low, high, answer):
-    effect = Effect("moves", (low + high) / 2, low, high, "", permutation.SMALLEST, 100)
+    effect = Effect("prediction_moved", "moves", (low + high) / 2, low, high, "", permutation.SMALLEST, 100)
     assert permutation.decided(effect)[0] == answer
 
 
@@ -149,8 +149,8 @@ def test_one_place_that_matters_is_not_lost_among_many_that_do_not():
     verdict = permutation.verdict(table)
     assert verdict.answer == "yes"
     assert "Shuffling the attention at layer.3 head 1 moves the prediction: on average 0." in verdict.sentence
-    assert "one head at a time, many times" in verdict.done
-    assert "hold for all places together" in verdict.done
+    assert "one head at a time, many times" in verdict.procedure
+    assert "hold for all places together" in verdict.procedure
     interval = paired_bootstrap(np.array([drawn]), level=1 - 0.05 / 13)
     first = verdict.effects[0]
     assert (first.value, first.low, first.high) == pytest.approx((interval.mean, interval.low, interval.high), abs=0.01)

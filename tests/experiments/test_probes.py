@@ -100,7 +100,7 @@ def test_the_verdict_and_its_numbers(planted):
     said = probes.verdict(table)
     assert (said.question, said.answer) == (0, "yes")
     assert "Most in made: " in said.sentence
-    assert "enters the first layer" not in said.done
+    assert "enters the first layer" not in said.procedure
     numbers = probes.quantities(table)
     assert numbers["made, layer 2, logistic"].mean == 100
     got = numbers["made, layer 2, mlp, selectivity"].mean
@@ -162,8 +162,8 @@ def made_table(trained, random, n=200, tasks=("one", "two")):
 def test_layers_know_more_if_the_interval_is_above_two_points(trained, random, n, answer):
     said = probes.verdict(made_table(trained, random, n))
     assert said.answer == answer
-    assert "Left out: three: 0 sentences." in said.done
-    assert "bag of word vectors is what enters the first layer" in said.done
+    assert "Left out: three: 0 sentences." in said.procedure
+    assert "bag of word vectors is what enters the first layer" in said.procedure
 
 
 def test_intervals_are_those_of_means():

@@ -24,7 +24,7 @@ def table(*values, methods=("lat", "random")):
 
 def test_the_first_explainer_beside_random_scores_by_hand():
     first, *_ = rationales.effects(table((0.9, 0.3), (0.7, 0.5)))
-    assert first.name == "lat, above random scores"
+    assert first.label == "lat, above random scores"
     assert first.value == pytest.approx(0.4)
     found = rationales.quantities(table((0.9, 0.3), (0.7, 0.5)))
     assert found["average precision of lat"].mean == pytest.approx(0.8)
@@ -52,7 +52,7 @@ def test_too_few_and_without_random_nothing_is_decided():
     assert rationales.verdict(table((0.9, 0.1))).answer == "undecided"
     alone = rationales.verdict(table(*[(0.9,)] * 30, methods=("lat",)))
     assert alone.answer == "undecided"
-    assert "ask for random too" in alone.sentence
+    assert "add the method random" in alone.sentence
 
 
 def test_a_trained_model_by_a_slow_loop():

@@ -62,7 +62,7 @@ def test_places_by_hand():
     [
         ([0.1] * 30, [0.5 + n / 1000 for n in range(60)], "yes", "stop words get low scores"),
         ([0.9] * 30, [0.5 + n / 1000 for n in range(60)], "no", "no lower scores than others"),
-        ([n / 170 for n in range(170)], [n / 340 for n in range(340)], "no", "stand at 0."),
+        ([n / 170 for n in range(170)], [n / 340 for n in range(340)], "no", "rank at 0."),
         ([0.1] * 9, [0.5] * 60, "undecided", "9 stop words among these words, too few"),
         ([], [0.5, 0.2], "undecided", "0 stop words"),
         ([0.0] * 11 + [0.9] * 8, [0.1 + n / 100 for n in range(60)], "undecided", "may or may not"),

@@ -8,7 +8,7 @@ from whence.results.verdict import Effect
 
 
 def effect(name="lost", value=-1.2, low=-2.0, high=-0.4, unit="points", smallest=2.0):
-    return Effect(name, value, low, high, unit, smallest, 400, 5)
+    return Effect("lost", name, value, low, high, unit, smallest, 400, 5)
 
 
 def test_dots_lines_and_bands_are_where_the_numbers_are():

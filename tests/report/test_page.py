@@ -48,7 +48,7 @@ class Reader(HTMLParser):
 
 
 def verdict(question=1, words="Predictions hardly move."):
-    effect = Effect(words, -1.2, -2.0, -0.4, "points of accuracy", 2.0, 400, 5)
+    effect = Effect("lost", words, -1.2, -2.0, -0.4, "points of accuracy", 2.0, 400, 5)
     return Verdict(question, "no", words, (effect,), words, words, words)
 
 
@@ -73,7 +73,7 @@ def page(words="plain", figures=None, questions=(1, 3), parts=1):
 
 
 def picture(words="lost"):
-    return as_svg(intervals([Effect(words, 1.0, 0.0, 2.0, "points", 1.0, 9)]))
+    return as_svg(intervals([Effect("lost", words, 1.0, 0.0, 2.0, "points", 1.0, 9)]))
 
 
 def test_the_page_tells_verdict_effect_and_limits():

@@ -99,27 +99,32 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
         share = other_ways(rows)
         level = 1 - 0.05 / max(len(adversaries), 1)
         one = paired_bootstrap(share, level=level, seed=seed)
-        said = {"seeds": "the same training from other seeds", "uniform": "a model trained with equal weights"}
-        who = said.get(name, f"an adversary with λ = {name}")
-        found.append(Effect(f"texts that {who} attends quite otherwise and answers alike", one.mean, one.low, one.high,
-                            "of the texts", MOST, share.shape[1], share.shape[0]))  # fmt: skip
-    by_adversary = sorted((e for e in found if "adversary" in e.name), key=lambda effect: -effect.value)
-    return by_adversary + [effect for effect in found if "adversary" not in effect.name]
+        label = f"texts to which {model_in_words(name)} attends very differently with the same prediction"
+        seeds, n = share.shape
+        found.append(Effect.of("attended_differently", label, one, "of the texts", MOST, n, seeds, variant=name))
+    by_adversary = sorted((e for e in found if e.variant in adversaries), key=lambda effect: -effect.value)
+    return by_adversary + [effect for effect in found if effect.variant not in adversaries]
+
+
+def model_in_words(variant: str) -> str:
+    """One of the `groups` in words."""
+    others = {"seeds": "the same training from other seeds", "uniform": "a model trained with uniform attention"}
+    return others.get(variant, f"an adversary with λ = {variant}")
 
 
 def decided(found: list[Effect]) -> tuple[Any, str]:
     """No if one adversary does most texts quite otherwise; yes if every one does few."""
-    best, yardstick = found[0], [effect for effect in found if "other seeds" in effect.name]
+    best, yardstick = found[0], [effect for effect in found if effect.variant == "seeds"]
     if best.too_few:
         return "undecided", best.too_few
-    does = f"attends {_per_cent(best)} of the texts quite otherwise and answers them alike"
+    does = f"attends very differently to {_per_cent(best)} of the texts with the same predictions"
     beside = f" (the same training from other seeds: {_per_cent(yardstick[0])})" if yardstick else ""
-    which = best.name.removeprefix("texts that ").partition(" attends")[0]
+    which = model_in_words(best.variant)
     if best.low > MOST:
-        return "no", f"The attention is not the only one that leads to these answers: {which} {does}{beside}."
+        return "no", f"Other attention leads to the same predictions: {which} {does}{beside}."
     if best.high < FEW:
-        return "yes", f"No model was found that attends otherwise and answers alike: at most, {which} {does}{beside}."
-    return "undecided", f"Some texts can be answered alike with another attention: {which} {does}{beside}."
+        return "yes", f"No model was found that attends differently and predicts the same: {which} {does}{beside}."
+    return "undecided", f"For some texts other attention leads to the same predictions: {which} {does}{beside}."
 
 
 def _per_cent(effect: Effect) -> str:

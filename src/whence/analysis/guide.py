@@ -11,8 +11,12 @@ from whence.measures.bootstrap import Interval, Measure, interval, paired_bootst
 from whence.results.verdict import Effect
 
 SMALLEST = 2.0  # points
-WORDS = {"uniform": "equal weights", "random": "random weights", "permuted": "the same weights in random order",
-         "none": "nothing imposed"}  # fmt: skip
+WORDS = {
+    "uniform": "uniform attention",
+    "random": "random attention",
+    "permuted": "the same attention in random order",
+    "none": "nothing imposed",
+}
 
 
 def sources(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -33,23 +37,32 @@ def counted(rows: pd.DataFrame) -> tuple[Measure, np.ndarray]:
 def numbers(table: pd.DataFrame) -> dict[str, Interval]:
     """`score under base` and the like, with intervals over examples and seeds."""
     found: dict[str, Interval] = {}
-    for name, rows in sources(table).items():
+    for source, score in scores(table).items():
+        found |= {f"score under {source}": score, f"share under {source}": as_share(score)}
+    return found
+
+
+def scores(table: pd.DataFrame) -> dict[str, Interval]:
+    """The score of the models under each source, in points, with intervals over examples and seeds."""
+    found = {}
+    for source, rows in sources(table).items():
         measure, counts = counted(rows)
         mean = float(measure(counts.sum(1)).mean())
-        score = interval(mean, resampled(measure, counts)[:, 0])
-        found |= {f"score under {name}": score, f"share under {name}": as_share(score)}
+        found[source] = interval(mean, resampled(measure, counts)[:, 0])
     return found
 
 
 def reached(table: pd.DataFrame) -> pd.DataFrame:
     """One row for each source."""
-    rows = [{"source": name.removeprefix("score under "), measured(table["counts"]): one.mean, "low": one.low,
-             "high": one.high} for name, one in numbers(table).items() if name.startswith("score")]  # fmt: skip
+    unit = measured(table["counts"])
+    rows = [
+        {"source": source, unit: one.mean, "low": one.low, "high": one.high} for source, one in scores(table).items()
+    ]
     return pd.DataFrame(rows).round(2)
 
 
 def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
-    """What is lost where other weights are imposed than this model's; equal ones first."""
+    """What is lost where other attention than this model's is imposed; uniform attention first."""
     by_source = sources(table)
     if "base" not in by_source or len(by_source) < 2:
         return []
@@ -59,31 +72,36 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     for name, rows in by_source.items():
         _, other = counted(rows)
         one = paired_bootstrap_of(measure, base, other, seed=seed, level=1 - 0.05 / len(by_source))
-        said = WORDS.get(name, f"the attention of an adversary with λ = {name.removeprefix('adversary ')}")
-        found.append(Effect(f"{said} instead of this model's attention", one.mean, one.low, one.high, unit, SMALLEST,
-                            base.shape[1], base.shape[0]))  # fmt: skip
-    return sorted(found, key=lambda effect: not effect.name.startswith(WORDS["uniform"]))
+        label, (seeds, n) = f"{in_words(name)} instead of this model's attention", base.shape[:2]
+        found.append(Effect.of("score_lost", label, one, unit, SMALLEST, n, seeds, variant=name))
+    return sorted(found, key=lambda effect: effect.variant != "uniform")
+
+
+def in_words(source: str) -> str:
+    """One of the `sources` in words."""
+    return WORDS.get(source, f"the attention of an {source}")
 
 
 def levels(table: pd.DataFrame) -> list[Effect]:
     """How well models do under each source: what can be shown where there is nothing to compare with."""
-    unit, rows = f"points of {measured(table['counts'])}", numbers(table)
+    unit, n, seeds = f"points of {measured(table['counts'])}", table["example"].nunique(), table["seed"].nunique()
     return [
-        Effect(WORDS.get(name.removeprefix("score under "), name), one.mean, one.low, one.high, unit, 0.0,
-               table["example"].nunique(), table["seed"].nunique())
-        for name, one in rows.items() if name.startswith("score")
-    ]  # fmt: skip
+        Effect.of("score", WORDS.get(source, source), score, unit, 0.0, n, seeds, variant=source)
+        for source, score in scores(table).items()
+    ]
 
 
 def decided(found: list[Effect], table: pd.DataFrame) -> tuple[Any, str]:
-    """Yes if equal weights lose more than the smallest effect of interest, no if they lose less."""
+    """Yes if uniform attention loses more than the smallest effect of interest, no if it loses less."""
     if not found:
-        return "undecided", "This model's attention was not set beside other weights; name base and uniform as sources."
+        return (
+            "undecided",
+            "This model's attention was not compared with other attention; add the sources base and uniform.",
+        )
     effect = found[0]
     if effect.too_few:
         return "undecided", effect.too_few
-    which = effect.name.removesuffix(" instead of this model's attention")
-    said = f"a model that is given {which} instead {loses(effect)}"
+    said = f"a model that is given {in_words(effect.variant)} instead {loses(effect)}"
     if effect.low > effect.smallest:
         return "yes", f"The attention helps another model: {said}."
     if effect.high < effect.smallest:

@@ -1,9 +1,8 @@
 """How far attention could be moved: the table of `instance_adversary` in numbers."""
 
-import numpy as np
 import pandas as pd
 
-from whence.measures.bootstrap import Interval, paired_bootstrap
+from whence.measures.bootstrap import NOT_MEASURED, Interval, paired_bootstrap
 from whence.results.verdict import Effect
 
 QUITE = 0.2  # nats of JSD: quite another attention
@@ -23,15 +22,14 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     """
     found, limits = [], asked(table)
     for limit, rows in limits.items():
-        name = (
-            f"texts with a quite different attention (JSD above {QUITE:g}) while the answer moves by {limit:g} or less"
+        share, level = (rows["jsd"] > QUITE).to_numpy(float), 1 - 0.05 / len(limits)
+        measured = paired_bootstrap(share[None], level=level, seed=seed) if len(rows) else NOT_MEASURED
+        label = (
+            f"texts with very different attention (JSD above {QUITE:g}) while the prediction moves by at most {limit:g}"
         )
-        if not len(rows):
-            found.append(Effect(name, np.nan, np.nan, np.nan, "of the texts", MOST, 0))
-            continue
-        share = (rows["jsd"] > QUITE).to_numpy(float)
-        interval = paired_bootstrap(share[None], level=1 - 0.05 / len(limits), seed=seed)
-        found.append(Effect(name, interval.mean, interval.low, interval.high, "of the texts", MOST, len(rows)))
+        found.append(
+            Effect.of("attended_differently", label, measured, "of the texts", MOST, len(rows), variant=f"{limit:g}")
+        )
     return found
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from whence.measures.bootstrap import Interval, interval, paired_bootstrap
+from whence.measures.bootstrap import NOT_MEASURED, Interval, interval, paired_bootstrap
 from whence.measures.ranking import kendall_tau
 from whence.results.verdict import Effect
 
@@ -17,13 +17,12 @@ NAMES = {"rnn": "RNN", "lstm": "LSTM", "gru": "GRU", "lstm_attention": "LSTM + a
 LAST = ("rnn", "lstm", "gru")  # which answer from their last state alone
 SMALLEST = 0.1  # of Kendall's tau
 DRAWS = 500  # of the bootstrap of tau, which is slow
-UNKNOWN = Interval(float("nan"), float("nan"), float("nan"))
 
 
 def recalled(rows: pd.DataFrame) -> Interval:
     """The share of right answers of one model, with an interval over examples and seeds."""
     if rows.empty:
-        return UNKNOWN
+        return NOT_MEASURED
     return paired_bootstrap(rows.pivot(index="seed", columns="example", values="right").to_numpy())
 
 
@@ -67,12 +66,12 @@ def related(items: pd.DataFrame, moved: str, models: Sequence[str]) -> Interval:
     """
     runs = items[items["model"].isin(models)].dropna(subset=[moved, "forgotten"])
     if runs.empty:
-        return UNKNOWN
+        return NOT_MEASURED
     tables = [runs.pivot(index=["model", "seed"], columns="item", values=column) for column in (moved, "forgotten")]
     speeds, forgotten = (table.dropna(axis=1).to_numpy() for table in tables)  # [run item]
     ordered = np.isfinite(taus(speeds, forgotten))
     if not ordered.any():
-        return UNKNOWN
+        return NOT_MEASURED
     speeds, forgotten = speeds[ordered], forgotten[ordered]
     rng, draws = np.random.default_rng(0), []
     for _ in range(DRAWS):
@@ -108,30 +107,27 @@ def effects(table: pd.DataFrame) -> list[Effect]:
     last = [model for model in there if model in LAST] or there
     n = items["item"].nunique()
     seeds = int(table[table["model"].isin(last)].groupby("model")["seed"].nunique().max())
-    found = [
-        Effect(f"Kendall's τ of {moved} and forgetting over the items", of.mean, of.low, of.high, "of τ", SMALLEST, n,
-               seeds)
-        for moved, of in ((moved, related(items, moved, last)) for moved in ("speed", "drift"))
-    ]  # fmt: skip
+    found = []
+    for moved in ("speed", "drift"):
+        label, tau = f"Kendall's τ of {moved} and forgetting over the items", related(items, moved, last)
+        found.append(Effect.of(f"tau_{moved}", label, tau, "of τ", SMALLEST, n, seeds))
     for model in there:
         rows = beyond(table[table["model"] == model])
-        of = recalled(rows)
-        found.append(Effect(f"recall of {NAMES[model]} after delays longer than learned", 100 * of.mean, 100 * of.low,
-                            100 * of.high, "per cent", 0.0, rows["example"].nunique(),
-                            rows["seed"].nunique()))  # fmt: skip
+        of, label = recalled(rows), f"recall of {NAMES[model]} after delays longer than learned"
+        per_cent = Interval(100 * of.mean, 100 * of.low, 100 * of.high)
+        texts, of_seeds = rows["example"].nunique(), rows["seed"].nunique()
+        found.append(Effect.of("recall", label, per_cent, "per cent", 0.0, texts, of_seeds, variant=model))
     return found
 
 
 def decided(related_: Effect, recalls: Sequence[Effect], chance: float) -> tuple[Any, str]:
     """Yes if the whole interval of τ is above the smallest effect of interest, no if it is below."""
-    told = ", ".join(
-        f"{one.name.removeprefix('recall of ').partition(' after ')[0]} {one.value:.0f} %" for one in recalls
-    )
-    rest = f" Recall after delays longer than learned: {told} (chance {100 * chance:.0f} %)."
+    each = ", ".join(f"{NAMES[one.variant]} {one.value:.0f} %" for one in recalls)
+    rest = f" Recall after delays longer than learned: {each} (chance {100 * chance:.0f} %)."
     if not any(np.isfinite(one.value) for one in recalls):
         return (
             "undecided",
-            "No delay is longer than those learned, after which forgetting is looked for; see another split.",
+            "No delay is longer than those learned, so forgetting cannot be measured; choose another split.",
         )
     if not np.isfinite(related_.value):
         return "undecided", f"No model forgot some items more than others, so there is no order to compare.{rest}"

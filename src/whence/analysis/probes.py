@@ -17,6 +17,8 @@ SMALLEST = 2.0  # points of accuracy
 LEVEL = 0.95
 KEYS = ["task", "model", "layer", "probe"]
 POINTS = "points of accuracy"
+ABOVE_FLOOR = "above_floor"
+FLOORS = {RANDOM: "random weights", MAJORITY: "the most frequent label"}
 
 
 def bits(right: Bool[ndarray, " example"]) -> str:
@@ -109,18 +111,21 @@ def above_floor(table: pd.DataFrame) -> list[Effect]:
     """
     probe, n_task = first_probe(table), table["task"].nunique()
     floor = RANDOM if (table["model"] == RANDOM).any() else MAJORITY
-    beside = "random weights" if floor == RANDOM else "the most frequent label"
+    below = FLOORS[floor]
     found = []
     for task, rows in table.groupby("task", sort=False):
         of_probe = rows[rows["probe"].isin([probe, NONE])]
         above = (of_probe["layer"] > 0) | (of_probe["model"] == MAJORITY)
         mean = {model: _mean(of_probe[above & (of_probe["model"] == model)]) for model in (TRAINED, floor)}
         got = intervals({task: mean[TRAINED] - mean[floor]}, 1 - (1 - LEVEL) / n_task)[task]
-        found.append(Effect(f"{task}: layers above {beside}", got.mean, got.low, got.high, POINTS, SMALLEST,
-                            mean[TRAINED].shape[1], len(mean[TRAINED])))  # fmt: skip
-    value, low, high = (float(np.mean([getattr(one, part) for one in found])) for part in ("value", "low", "high"))
-    n = sum(one.n for one in found)
-    return [Effect(f"all tasks: layers above {beside}", value, low, high, POINTS, SMALLEST, n, found[0].seeds), *found]
+        seeds, n = mean[TRAINED].shape
+        label = f"{task}: layers above {below}"
+        found.append(Effect.of(ABOVE_FLOOR, label, got, POINTS, SMALLEST, n, seeds, place=str(task), variant=floor))
+    ends = ([one.value for one in found], [one.low for one in found], [one.high for one in found])
+    mean_of_all = Interval(*(float(np.mean(end)) for end in ends))
+    n, label = sum(one.n for one in found), f"all tasks: layers above {below}"
+    whole = Effect.of(ABOVE_FLOOR, label, mean_of_all, POINTS, SMALLEST, n, found[0].seeds, variant=floor)
+    return [whole, *found]
 
 
 def _mean(rows: pd.DataFrame) -> Float[ndarray, "seed example"]:
@@ -140,19 +145,19 @@ def decided(found: list[Effect]) -> tuple[Any, str]:
     whole, *each = found
     if whole.too_few:
         return "undecided", whole.too_few
-    more = [one.name.partition(": layers")[0] for one in each if one.low > one.smallest]
+    more = [one.place for one in each if one.low > one.smallest]
     best = max(each, key=lambda one: one.value)
-    beside, listed = whole.name.partition(" above ")[2], f" ({', '.join(more)})" if more else ""
+    listed = f" ({', '.join(more)})" if more else ""
     said = (
-        f"{whole.value:.1f} points of accuracy above {beside} ({whole.low:.1f} to {whole.high:.1f}), mean over layers"
-        f" and tasks; surely so in {len(more)} of {len(each)} tasks{listed}. Most"
-        f" in {best.name.partition(': layers')[0]}: {best.value:.1f} points."
+        f"{whole.value:.1f} points of accuracy above {FLOORS[whole.variant]} ({whole.low:.1f} to {whole.high:.1f}),"
+        f" mean over layers and tasks; surely so in {len(more)} of {len(each)} tasks{listed}. Most in {best.place}:"
+        f" {best.value:.1f} points."
     )
     if whole.low > whole.smallest:
-        return "yes", f"The layers know of sentences what training has put there: {said}"
+        return "yes", f"Training has put properties of sentences into the layers: {said}"
     if whole.high < whole.smallest:
-        return "no", f"The layers know hardly more of sentences than without training: {said}"
-    return "undecided", f"The layers may know more of sentences than without training: {said}"
+        return "no", f"The layers hold hardly more about sentences than random weights do: {said}"
+    return "undecided", f"The layers may hold more about sentences than random weights do: {said}"
 
 
 def by_layer(table: pd.DataFrame) -> Figure:

@@ -15,7 +15,7 @@ from whence.results.verdict import Effect
 
 
 class Counted(NamedTuple):
-    """What is reckoned from counts that were summed over a corpus, in points."""
+    """What is computed from counts that were summed over a corpus, in points."""
 
     name: str
     measure: Measure
@@ -67,14 +67,14 @@ def _counted(counts: "pd.Series[str]") -> Counted:
 def undecidable(effect: Effect, labels: "pd.Series[str]", points: float) -> str:
     """A sentence, if nothing can be decided: there are few examples, or there is hardly anything to lose.
 
-    That is so where a model that got so many `points` is hardly better than always naming the most frequent label, or,
-    where its answers are no labels of texts, gets hardly anything right.
+    That is so where a model with so many `points` is hardly better than always predicting the most frequent label, or,
+    where its predictions are not labels of texts, gets hardly anything right.
     """
     shares = labels.value_counts(normalize=True)
     named = len(shares) > 0 and "" not in shares.index
     if points - (100 * float(shares.max()) if named else 0.0) >= effect.smallest:
         return effect.too_few
-    does = "does hardly better than always naming the most frequent answer" if named else "gets hardly anything right"
+    does = "is hardly better than always predicting the most frequent label" if named else "gets hardly anything right"
     return effect.too_few or f"The model {does}, so there is nothing that attention could matter for."
 
 

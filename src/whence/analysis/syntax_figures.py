@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from whence.analysis.syntax import ALPHA, SMALLEST
+from whence.analysis.syntax import ALPHA
+from whence.analysis.syntax_verdict import difference
 from whence.data.syntax.forest import TRUE, Forest, Measuring
 from whence.data.syntax.tree_attention import REFERENCES
 from whence.figures.attention_matrices import matrices
 from whence.figures.curves import curves
 from whence.figures.heatmap import heatmap
 from whence.figures.intervals import intervals
-from whence.results.verdict import Effect
 
 if TYPE_CHECKING:
     from whence.evaluation.bench import Bench
@@ -33,11 +33,9 @@ def by_layer(table: pd.DataFrame) -> Figure:
         named = means.assign(sees="words see " + means["sees"])
         return curves(named, "layer", "divergence", "tree", "sees", "divergence_low", "divergence_high", None, "layer",
                       DIVERGENCE)  # fmt: skip
-    random = means[means["tree"] != TRUE]
-    return intervals([
-        Effect(f"{row['site']}: true less {row['tree']} trees", row["difference"], row["difference_low"],
-               row["difference_high"], "nats", SMALLEST, row["sentences"]) for row in random.to_dict("records")
-    ], "divergence from true trees less that from random ones (nats)")  # fmt: skip
+    random = means[means["tree"] != TRUE].to_dict("records")
+    shown = [difference(row, f"{row['site']}: true less {row['tree']} trees", row["sentences"]) for row in random]
+    return intervals(shown, "divergence from true trees less that from random ones (nats)")
 
 
 def along_epochs(table: pd.DataFrame) -> Figure:

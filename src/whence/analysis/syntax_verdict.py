@@ -1,5 +1,6 @@
 """What `syntax` concludes from its table: numbers for the ledger, effects, and a verdict's words."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -70,19 +71,23 @@ def differences(table: pd.DataFrame) -> list[Effect]:
     """How near the surest head is, and how near all heads of each site are, to true trees less random ones."""
     ranked = ranking(table)
     first, n = ranked.iloc[0], int(table["sentences"].max())
-    name = f"{first['site']}, head {first['head']}, less from {first['nearest']} trees, which it is nearest to"
-    found = [effect(f"from the true trees at {name}", first["difference"], first["low"], first["high"], n)]
+    where = f"{first['site']}, head {first['head']}"
+    label = f"divergence from the true trees at {where}, less from {first['nearest']} trees, which it is nearest to"
+    measured = Interval(float(first["difference"]), float(first["low"]), float(first["high"]))
+    nearest = str(first["nearest"])
+    found = [Effect.of("divergence", label, measured, "nats", SMALLEST, n, place=where, variant=nearest)]
     means = table[(table["epoch"] == table["epoch"].iloc[-1]) & (table["head"] == 0) & table["difference"].notna()]
     for site, of in means.groupby("site", sort=False):
         row = of.loc[of["difference"].idxmax()]
-        found.append(effect(f"from the true trees at {site}, mean of its heads, less from {row['tree']} trees",
-                            row["difference"], row["difference_low"], row["difference_high"], n))  # fmt: skip
+        label = f"divergence from the true trees at {site}, mean of its heads, less from {row['tree']} trees"
+        found.append(difference(row, label, n))
     return found
 
 
-def effect(name: str, value: float, low: float, high: float, n: int) -> Effect:
-    """A difference of divergences."""
-    return Effect(f"divergence {name}", float(value), float(low), float(high), "nats", SMALLEST, n)
+def difference(row: Mapping[Any, Any], label: str, n: int) -> Effect:
+    """How much nearer the heads of a site are, on average, to true trees than to those of a row."""
+    measured = Interval(*(float(row[f"difference{end}"]) for end in ("", "_low", "_high")))
+    return Effect.of("divergence", label, measured, "nats", SMALLEST, n, place=row["site"], variant=row["tree"])
 
 
 def decided(ranked: pd.DataFrame, best: Effect) -> tuple[Any, str]:

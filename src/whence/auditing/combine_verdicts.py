@@ -49,7 +49,7 @@ def joined(said: list[Verdict]) -> Verdict:
     return replace(
         said[0],
         effects=tuple(effect for verdict in said for effect in verdict.effects),
-        done=" ".join(verdict.done for verdict in said),
+        procedure=" ".join(verdict.procedure for verdict in said),
         means=" ".join(dict.fromkeys(verdict.means for verdict in said)),
         does_not_mean=" ".join(dict.fromkeys(verdict.does_not_mean for verdict in said)),
     )

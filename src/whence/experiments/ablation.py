@@ -27,10 +27,11 @@ from whence.results.verdict import Effect, Verdict
 if TYPE_CHECKING:
     from whence.evaluation.bench import Bench
 
-CAPTION = "Points that are lost when attention is replaced. The grey band is too little to be of interest."
+CAPTION = "Points lost when attention is replaced. The grey band is too small to be of interest."
 SMALLEST = 2.0  # points of accuracy
-ONES = {"uniform": "equal ones", "random": "random ones", "permuted": "their own in random order"}
-WORDS = {"uniform": "equal weights", "random": "random weights", "permuted": "its own weights shuffled"}
+ONES = {"uniform": "uniform ones", "random": "random ones", "permuted": "their own in random order"}
+WORDS = {"uniform": "uniform attention", "random": "random attention", "permuted": "its own attention shuffled"}
+WHEN = {"infer": "at inference", "train+infer": "retrained"}
 
 
 class Config(Altering):
@@ -99,26 +100,36 @@ def _rows(
 
 
 def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
-    """For every alteration what is lost of accuracy, F1 or BLEU, in points, with a paired bootstrap interval.
+    """For every ablation what is lost of accuracy, F1 or BLEU, in points, with a paired bootstrap interval.
 
-    Where attention is altered at several places, the intervals of an alteration hold together for all of them
+    Where attention is ablated at several places, the intervals of a variant hold together for all of them
     (Bonferroni), so that the largest may be picked out.
     """
     n_places = table["place"].nunique()
     unit = f"points of {measured(table['base_counts'])} lost"
     found = []
     for (when, variant, place), rows in table.groupby(["when", "variant", "place"], sort=False):
-        interval = paired_bootstrap_of(*table_counts(rows), seed=seed, level=1 - 0.05 / n_places,
-                                       draws=max(2000, 40 * n_places))  # fmt: skip
-        where = "" if n_places == 1 else f" at {place}"
-        name = f"{WORDS[str(variant)]}{where}, {'trained so' if when == 'train+infer' else 'at inference'}"
-        found.append(Effect(name, interval.mean, interval.low, interval.high, unit, SMALLEST,
-                            rows["example"].nunique(), rows["seed"].nunique()))  # fmt: skip
+        level, draws = 1 - 0.05 / n_places, max(2000, 40 * n_places)
+        measured_ = paired_bootstrap_of(*table_counts(rows), seed=seed, level=level, draws=draws)
+        found.append(
+            Effect.of(
+                "score_lost",
+                f"{WORDS[str(variant)]}{'' if n_places == 1 else f' at {place}'}, {WHEN[str(when)]}",
+                measured_,
+                unit,
+                SMALLEST,
+                rows["example"].nunique(),
+                rows["seed"].nunique(),
+                place="" if n_places == 1 else str(place),
+                variant=str(variant),
+                when=str(when),
+            )
+        )
     return found
 
 
 def table_counts(rows: pd.DataFrame) -> tuple[Measure, np.ndarray, np.ndarray]:
-    """The rows of one alteration as a measure, and what it is summed from with and without: [seed example count]."""
+    """The rows of one ablation as a measure, and what it is summed from with and without: [seed example count]."""
     rows = rows.sort_values(["seed", "example"])
     n_seed = rows["seed"].nunique()
     measure, base = summed(rows["base"], rows["base_counts"])
@@ -148,7 +159,7 @@ def rows_of(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy in per cent, or F1 or BLEU, with and without attention: one row per alteration."""
+    """Accuracy in per cent, or F1 or BLEU, with and without attention: one row per ablation."""
     rows = []
     for (when, variant, place), of_one in table.groupby(["when", "variant", "place"], sort=False):
         measure, *both = table_counts(of_one)
@@ -159,38 +170,38 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """What is lost, one line per alteration, with its interval and the smallest effect of interest."""
+    """What is lost, one line per ablation, with its interval and the smallest effect of interest."""
     return intervals(effects(table), x_label=f"points of {measured(table['base_counts'])} lost")
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
-    """Whether the model needs its attention: decided by equal weights, trained so where that was done."""
+    """Whether the model needs its attention: decided by uniform attention, retrained where that was done."""
     found = effects(table, seed)
-    retrained = [effect for effect in found if effect.name.endswith("trained so")]
-    by_weight = [effect for effect in (retrained or found) if effect.name.startswith(WORDS["uniform"])]
+    retrained = [effect for effect in found if effect.when == "train+infer"]
+    by_weight = [effect for effect in (retrained or found) if effect.variant == "uniform"]
     deciding = max(by_weight or retrained or found, key=lambda effect: effect.value)
     _, first = next(iter(table.groupby(["when", "variant", "place"], sort=False)))
     measure, base, _ = table_counts(first)
     why_not = undecidable(deciding, first["label"], float(measure(base.sum(1)).mean()))
     answer, sentence = decided(deciding, bool(retrained), why_not)
-    also = ", also in models that were trained so from the beginning" if retrained else ""
+    also = ", also in models that were retrained with them" if retrained else ""
     together = " The intervals hold for all places together." if table["place"].nunique() > 1 else ""
     further = (
-        "Where a model trained with equal weights does as well, attention was not needed for the task."
+        "Where a model retrained with uniform attention does as well, attention is not needed for the task."
         if retrained
-        else "The model was not trained again, so this shows what it uses, not what it needs."
+        else "The model was not retrained, so this shows what it uses, not what it needs."
     )
     return Verdict(
         question=1,
         answer=answer,
         sentence=sentence,
         effects=(deciding, *(effect for effect in found if effect is not deciding)),
-        done=f"The attention weights were replaced by {_replaced(table)}, and the answers were marked again{also}."
-        f"{together}",
+        procedure=f"The attention weights were replaced by {_replaced(table)}, and the predictions were scored again"
+        f"{also}.{together}",
         means=f"Where {measured(table['base_counts'])} falls, the model's success depends on its attention being what"
         f" it is. {further}",
-        does_not_mean="An attention that matters is not yet an explanation: other weights may serve as well (question"
-        " 5), and the words with most weight need not be those that decide (question 3).",
+        does_not_mean="Attention that matters is not yet an explanation: other weights may serve as well (question 5),"
+        " and the words with most weight need not be those that decide (question 3).",
     )
 
 
@@ -204,8 +215,8 @@ def decided(effect: Effect, retrained: bool, undecidable: str = "") -> tuple[Any
     """Yes if the whole interval of the loss is above the smallest effect of interest, no if it is below."""
     if undecidable:
         return "undecided", undecidable
-    weights = effect.name.rpartition(", ")[0]  # 'equal weights', perhaps 'at' one place
-    without = f"a model trained with {weights} instead" if retrained else f"with {weights} instead, the model"
+    weights = f"{WORDS[effect.variant]}{effect.place and f' at {effect.place}'}"
+    without = f"a model retrained with {weights}" if retrained else f"with {weights}, the model"
     if effect.low > effect.smallest:
         return "yes", f"Attention matters: {without} {loses(effect)}."
     if effect.high < effect.smallest:

@@ -41,11 +41,15 @@ if TYPE_CHECKING:
     from whence.evaluation.bench import Bench
 
 CAPTION = (
-    "How far the attention of other models is from this one's, and how far their answers. Bottom right: another"
-    " attention, the same answers. The line joins the adversaries by λ."
+    "How far the attention of other models is from this one's, and how far their predictions. Bottom right: different"
+    " attention, same predictions. The line joins the adversaries by λ."
 )
-LABELS = {"JSD": "JSD of the attention and the base's (nats)", "TVD": "TVD of the answers",
-          "KL": "KL of the attention, mean over cells (nats)", "NLL": "NLL of the right answers"}  # fmt: skip
+LABELS = {
+    "JSD": "JSD between the attention and the base model's (nats)",
+    "TVD": "TVD of the predictions",
+    "KL": "KL of the attention, mean over cells (nats)",
+    "NLL": "NLL of the labels",
+}
 
 
 class Config(Opposed):
@@ -133,21 +137,24 @@ def figure(table: pd.DataFrame) -> Figure:
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
-    """Whether the attention is the only one: no if a model was found that attends quite otherwise to most texts and
-    answers them alike, yes if every one does so for few.
+    """Whether the attention is exclusive: no if a model was found that attends very differently to most texts with the
+    same predictions, yes if every one does so for few.
     """
     found = effects(table, seed)
     answer, sentence = decided(found)
     return Verdict(
-        5, answer, sentence, tuple(found),
-        done="Models of the same kind were trained to answer like this one and to attend otherwise, for every λ and"
-        " seed; all were set beside it, text by text. The intervals hold for all λ together. " + basins(table),
-        means="Where a whole model attends quite otherwise and gives the same answers, the weights that this model"
-        " shows are one way of several in which models of its kind can come to these answers.",
-        does_not_mean="The other model is another model: that it attends otherwise does not show that this one could,"
-        " or that its own attention does not matter to it (question 1) or misleads (question 3). Where no such model"
-        " was found, another λ or a longer training might find one.",
-    )  # fmt: skip
+        question=5,
+        answer=answer,
+        sentence=sentence,
+        effects=tuple(found),
+        procedure="Models of the same kind were trained to predict like this one and to attend differently, for every λ"
+        " and seed; all were compared with it, text by text. The intervals hold for all λ together. " + basins(table),
+        means="Where a whole model attends very differently and gives the same predictions, the weights that this model"
+        " shows are one of several ways in which models of its kind can reach these predictions.",
+        does_not_mean="The adversary is another model: that it attends differently does not show that this one could,"
+        " nor that this model's attention does not matter to it (question 1) or misleads (question 3). Where no such"
+        " model was found, another λ or longer training might find one.",
+    )
 
 
 EXPERIMENT = Experiment(

@@ -167,8 +167,8 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     found = []
     for by, said in ((DIAGONAL, "links on the diagonal"), (RANDOM, "links by chance")):
         lower = _aligned.lower_by(table, baseline(by), seed)
-        found.append(Effect(f"alignment error rate of {said}, less that of the chosen head", lower.mean, lower.low,
-                            lower.high, "of the error rate (0 to 1)", SMALLEST, n))  # fmt: skip
+        label = f"alignment error rate of {said}, less that of the chosen head"
+        found.append(Effect.of("error_rate_lower", label, lower, "of the error rate (0 to 1)", SMALLEST, n, variant=by))
     return found
 
 
@@ -203,16 +203,19 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     answer, sentence = decided(found[0], rows, called(best(table)))
     n = int((rows["by"] == ATTENTION).sum())
     return Verdict(
-        6, answer, sentence, tuple(found),
-        done=f"Reference translations were given word by word, and links were made of the weights of {n} candidates"
-        " (heads, means of heads; before and after a word is given). The one with the lowest alignment error rate on"
-        " one half of the sentences is reported on the other half, beside links on the diagonal and by chance. The"
-        " intervals draw sentences again and hold for both differences together.",
+        question=6,
+        answer=answer,
+        sentence=sentence,
+        effects=tuple(found),
+        procedure=f"Reference translations were fed word by word, and links were made from the weights of {n}"
+        " candidates (heads, means of heads; before and after a word is fed). The one with the lowest alignment error"
+        " rate on one half of the sentences is reported on the other half, compared with links on the diagonal and by"
+        " chance. The intervals resample sentences and hold for both differences together.",
         means="Where the error rate is clearly lower than on the diagonal, most weight goes to the words of which a"
         " word is the translation, also where their order differs.",
-        does_not_mean="That the translator goes by these weights (question 3), or would give these words: it was given"
-        " them. And reference links that a program made have errors of their own.",
-    )  # fmt: skip
+        does_not_mean="That the translator relies on these weights (question 3), or would write these words: it was"
+        " given them. And reference links that a program made have errors of their own.",
+    )
 
 
 def decided(effect: Effect, rows: pd.DataFrame, who: str) -> tuple[Any, str]:
@@ -229,9 +232,9 @@ def decided(effect: Effect, rows: pd.DataFrame, who: str) -> tuple[Any, str]:
     if effect.low > effect.smallest:
         return "yes", f"Attention links words to their translations: {much}"
     if effect.high < effect.smallest:
-        return "no", f"Attention hardly links words to their translations better than their places do: {much}"
+        return "no", f"Attention hardly links words to their translations better than their positions do: {much}"
     open_ = (
-        f"may or may not link words to their translations better than their places do by {effect.smallest:g} or more"
+        f"may or may not link words to their translations better than their positions do by {effect.smallest:g} or more"
     )
     return "undecided", f"Attention {open_}: {much}"
 

@@ -34,7 +34,7 @@ from whence.attribution.options import written_options
 from whence.evaluation.config import Run
 from whence.figures.distributions import distributions
 from whence.figures.heatmap import heatmap
-from whence.measures.bootstrap import Interval, paired_bootstrap
+from whence.measures.bootstrap import NOT_MEASURED, Interval, paired_bootstrap
 from whence.measures.ranking import kendall_test
 from whence.options import usually
 from whence.results.columns import Column, Columns
@@ -136,12 +136,11 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     """The mean τ of every pair, attention's first, with intervals that hold for all of them together (Bonferroni)."""
     found, there = [], pairs(table)
     for pair, known in there.items():
-        name = f"agreement of {pair}: mean of Kendall's τ"
-        if not len(known):
-            found.append(Effect(name, np.nan, np.nan, np.nan, "of τ", 0.0, 0))
-            continue
-        interval = paired_bootstrap(known["tau"].to_numpy(float)[None], level=1 - 0.05 / len(there), seed=seed)
-        found.append(Effect(name, interval.mean, interval.low, interval.high, "of τ", 0.0, len(known)))
+        measured, level = NOT_MEASURED, 1 - 0.05 / len(there)
+        if len(known):
+            measured = paired_bootstrap(known["tau"].to_numpy(float)[None], level=level, seed=seed)
+        label = f"agreement of {pair}: mean of Kendall's τ"
+        found.append(Effect.of("agreement", label, measured, "of τ", 0.0, len(known), variant=pair))
     return found
 
 
@@ -167,22 +166,28 @@ def figures(table: pd.DataFrame) -> dict[str, Figure]:
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     """How far the orders agree; whether attention is faithful is not decided by it, whatever it is."""
     found, rows = effects(table, seed), summary(table)
-    told = "; ".join(
+    taus = "; ".join(
         f"{row['pair']} {row['mean']:.2f} ± {row['SD']:.2f}, significant in {100 * row['significant']:.0f} % of texts"
         for row in rows[rows["predicted"] == "all"].to_dict("records")
     )
     few = next((effect.too_few for effect in found if effect.too_few), "")
     missing = int(table.groupby("example")["tau"].apply(lambda tau: tau.isna().any()).sum())
-    rest = f" {missing:,} of {table['example'].nunique():,} texts have words without an order." if missing else ""
+    rest = f" {missing:,} of {table['example'].nunique():,} texts have words that cannot be ranked." if missing else ""
+    compared = (
+        f"Kendall's τ between rankings of words (mean ± SD): {taus}.{rest} This is how far methods agree, and does not"
+        " say which of them is right."
+    )
     return Verdict(
-        3, "undecided", few or f"Kendall's τ between orders of words (mean ± SD): {told}.{rest} This is how far methods"
-        " agree, and does not say which of them is right.", tuple(found),
-        done="The words of every text were put in order by attention and by other explainers, and the orders compared."
+        question=3,
+        answer="undecided",
+        sentence=few or compared,
+        effects=tuple(found),
+        procedure="The words of every text were ranked by attention and by other explainers, and the rankings compared."
         " The intervals hold for all pairs together.",
         means="Explainers that agree would give a reader the same words; ones that do not cannot all be right.",
         does_not_mean="Agreement is not faithfulness: explainers can agree and be wrong, and attention may be right"
         " where gradients are not. `erasure` asks which words decide.",
-    )  # fmt: skip
+    )
 
 
 EXPERIMENT = Experiment(

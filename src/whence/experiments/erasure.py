@@ -30,7 +30,7 @@ from whence.evaluation.config import Run
 from whence.evaluation.removal_orders import flips, single, top_and_other
 from whence.figures import distributions, scatter
 from whence.figures.style import house, panels
-from whence.measures.bootstrap import paired_bootstrap
+from whence.measures.bootstrap import NOT_MEASURED, Interval, paired_bootstrap
 from whence.results.columns import Column, Columns
 from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
@@ -46,9 +46,9 @@ CAPTION = (
 SMALLEST, SMALLEST_SHARE = 0.01, 0.05  # nats; share of the words
 FEWEST = 10  # texts that an interval needs
 METHODS = {"attention": "raw_attention", "gradient": "gradient_x_input", "random": "random"}
-DONE = {
-    "attention": "Single words got no attention, the weights of the others growing to make up for it",
-    "zero": "Single words got no attention, the weights of the others staying as they were",
+REMOVED = {
+    "attention": "Single words got no attention, and the weights of the others were renormalised",
+    "zero": "Single words got no attention, and the weights of the others stayed unchanged",
     "input": "Single words were deleted from the text",
 }
 
@@ -115,7 +115,7 @@ def _rows(config: Config, bench: "Bench", batch: "Batch") -> list[dict[str, Any]
     return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
 
 
-def effects(table: pd.DataFrame, seed: int = 0) -> tuple[Effect, Effect, Effect]:
+def effects(table: pd.DataFrame, seed: int = 0) -> tuple[Effect, ...]:
     """ΔJS, and how much earlier decisions change in attention's order than in random and in gradient's order.
 
     Paired bootstrap intervals that hold for the three together (Bonferroni).
@@ -124,20 +124,34 @@ def effects(table: pd.DataFrame, seed: int = 0) -> tuple[Effect, Effect, Effect]
     turned = orders[orders.notna().any(axis=1)].fillna(1.0)
     attention = turned["flip_attention"]
     return (
-        _effect("how much further the prediction moves without the word with most attention than without another",
-                table["delta_js"].dropna(), "nats", SMALLEST, seed),
-        _effect("words to remove until the decision changes: random order, less attention's order",
-                turned["flip_random"] - attention, "of the words", SMALLEST_SHARE, seed),
-        _effect("words to remove until the decision changes: gradient's order, less attention's order",
-                turned["flip_gradient"] - attention, "of the words", SMALLEST_SHARE, seed),
-    )  # fmt: skip
+        Effect.of(
+            "prediction_moved",
+            "how much further the prediction moves without the word with most attention than without another",
+            _interval(table["delta_js"].dropna(), seed),
+            "nats",
+            SMALLEST,
+            int(table["delta_js"].notna().sum()),
+        ),
+        *(
+            Effect.of(
+                "flips_later",
+                f"words to remove until the decision changes: {order}, less attention's order",
+                _interval(turned[f"flip_{variant}"] - attention, seed),
+                "of the words",
+                SMALLEST_SHARE,
+                len(turned),
+                variant=variant,
+            )
+            for variant, order in (("random", "random order"), ("gradient", "gradient's order"))
+        ),
+    )
 
 
-def _effect(name: str, values: pd.Series, unit: str, smallest: float, seed: int) -> Effect:
+def _interval(values: pd.Series, seed: int) -> Interval:
+    """The mean with its interval; of too few values nothing is measured."""
     if len(values) < FEWEST:
-        return Effect(name, np.nan, np.nan, np.nan, unit, smallest, len(values))
-    interval = paired_bootstrap(values.to_numpy(float)[None], level=1 - 0.05 / 3, seed=seed)
-    return Effect(name, interval.mean, interval.low, interval.high, unit, smallest, len(values))
+        return NOT_MEASURED
+    return paired_bootstrap(values.to_numpy(float)[None], level=1 - 0.05 / 3, seed=seed)
 
 
 def figure(table: pd.DataFrame) -> Figure:
@@ -156,19 +170,22 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     found = effects(table, seed)
     answer, sentence = decided(*found)
     never = int(table[[f"flip_{order}" for order in METHODS]].isna().all(axis=1).sum())
-    rest = f" {never:,} of {len(table):,} decisions change in none of the orders." if never else ""
+    rest = f" {never:,} of {len(table):,} predictions change in none of the orders." if never else ""
     erased, weights = str(table["erased"].iloc[0]), str(table["weights"].iloc[0])
     return Verdict(
-        3, answer, sentence + rest, found,
-        done=f"{DONE[erased]}: the word with most attention, or another at random; then word after word in the order of"
-        " attention, of gradients, or at random, until the decision changed (at most all but one). Attention is that of"
-        f" {weights}. Decisions that change in no order are left out of the comparison of orders. The intervals hold"
-        " for the three effects together.",
-        means="Where removing what gets most attention changes most, attention shows which words this prediction rests"
-        " on.",
-        does_not_mean="Another attention might do as well (question 5), and a word that was removed leaves a text such"
-        " as the model never saw. Words that decide only together are not found by removing one.",
-    )  # fmt: skip
+        question=3,
+        answer=answer,
+        sentence=sentence + rest,
+        effects=found,
+        procedure=f"{REMOVED[erased]}: the word with most attention, or another at random; then one word after another"
+        " in the order of attention, of gradients, or at random, until the predicted class changed (at most all but"
+        f" one). The attention is {weights}. Predictions that change in no order are left out when orders are compared."
+        " The intervals hold for the three effects together.",
+        means="Where removing the words with most attention changes most, attention shows which words this prediction"
+        " rests on.",
+        does_not_mean="Other attention might do as well (question 5), and a text with a word removed is unlike any that"
+        " the model was trained on. Words that decide only together are not found by removing one.",
+    )
 
 
 def decided(moved: Effect, random: Effect, gradient: Effect) -> tuple[Any, str]:
@@ -179,17 +196,17 @@ def decided(moved: Effect, random: Effect, gradient: Effect) -> tuple[Any, str]:
     earlier = {True: "earlier", False: "hardly earlier", None: "perhaps earlier"}
     later = {True: "no later", False: "clearly later", None: "perhaps later"}
     orders = (
-        f"removing words in attention's order changes decisions {earlier[stands[1]]} than removing them at random, and"
-        f" {later[stands[2]]} than in the order of gradients"
+        f"removing words in attention's order changes predictions {earlier[stands[1]]} than removing them at random,"
+        f" and {later[stands[2]]} than removing them in the order of gradients"
         if np.isfinite(random.value)
-        else "too few decisions changed to compare orders"
+        else "too few predictions changed to compare orders"
     )
     said = f"removing the word with most attention {top[stands[0]]} than removing another; {orders}."
     if all(stands):
         return "yes", f"Attention points at words that decide: {said}"
     if False in stands:
-        return "no", f"Attention is no faithful guide to the words that decide: {said}"
-    return "undecided", f"It stays open whether attention points at the words that decide: {said}"
+        return "no", f"Attention does not reliably point at the words that decide: {said}"
+    return "undecided", f"It is not clear whether attention points at the words that decide: {said}"
 
 
 def _stands(effect: Effect, limit: float) -> bool | None:

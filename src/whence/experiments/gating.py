@@ -123,12 +123,18 @@ def others(pairs: Sequence[str | None]) -> list[int]:
 def effects(table: pd.DataFrame, seed: int = 0) -> tuple[Effect, Effect]:
     """How much of the weight a gate puts elsewhere, and how far its prediction is off."""
     found = []
-    for column, name, unit, smallest in (
-        ("moved", "weight that a gate puts on other words", "of the weight (0 to 1)", SMALLEST),
-        ("off", "how far a gate's prediction is from the model's", "of the probability (0 to 1)", ROUNDING),
+    for column, key, label, unit, smallest in (
+        ("moved", "weight_moved", "weight that a gate puts on other words", "of the weight (0 to 1)", SMALLEST),
+        (
+            "off",
+            "prediction_moved",
+            "how far a gate's prediction is from the model's",
+            "of the probability (0 to 1)",
+            ROUNDING,
+        ),
     ):
-        interval = paired_bootstrap(table[column].to_numpy(float).round(7)[None], seed=seed)
-        found.append(Effect(name, interval.mean, interval.low, interval.high, unit, smallest, len(table)))
+        measured = paired_bootstrap(table[column].to_numpy(float).round(7)[None], seed=seed)
+        found.append(Effect.of(key, label, measured, unit, smallest, len(table)))
     return found[0], found[1]
 
 
@@ -139,17 +145,21 @@ def figure(table: pd.DataFrame) -> Figure:
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     """Whether this is attention in the sense of Vashishth et al. 2019: no where it can be rewritten as a gate."""
-    answer, sentence = decided(table, effects(table, seed)[0])
+    found = effects(table, seed)
+    answer, sentence = decided(table, found[0])
     return Verdict(
-        1, answer, sentence, effects(table, seed),
-        done="The weight of each word was computed from its own hidden state, no other word being there, and the"
+        question=1,
+        answer=answer,
+        sentence=sentence,
+        effects=found,
+        procedure="The weight of each word was computed from its own hidden state, with no other word present, and the"
         " prediction was made from these weights. Where a second text asks, another example's was put in its place.",
-        means="A gate lets a word through by what the word is, as a valve does. Its weight says nothing about what the"
-        " word is to another text, for there is none; Vashishth et al. 2019 expect that such weights can be altered"
-        " without much loss.",
+        means="A gate lets a word through by what the word is. Its weight says nothing about how the word relates to"
+        " another text, since there is none. Vashishth et al. 2019 expect that such weights can be replaced without"
+        " much loss.",
         does_not_mean="A gate may be useful, and removing it may cost accuracy: the experiments `ablation` and"
-        " `erasure` measure that. And a word's hidden state may have been made from the words around it.",
-    )  # fmt: skip
+        " `erasure` measure that. And a word's hidden state may depend on the words around it.",
+    )
 
 
 def decided(table: pd.DataFrame, moved: Effect) -> tuple[Any, str]:
@@ -158,12 +168,12 @@ def decided(table: pd.DataFrame, moved: Effect) -> tuple[Any, str]:
     if not table["second"].any():
         if off <= ROUNDING:
             return "no", (
-                "As attention it does not: each word's weight comes from that word's own state alone, so this attention"
-                f" can be rewritten as a gate on single words, and all predictions stay the same (to {off:.0e})."
+                "It does not matter as attention: each word's weight is computed from that word's own state alone, so"
+                f" it can be rewritten as a gate on single words, and all predictions stay the same (to {off:.0e})."
             )
         return "undecided", (
-            f"Rewritten as a gate the model should answer the same, but it is off by up to {off:.2g}; run it in float32"
-            " or float64 to see whether that is rounding."
+            f"Rewritten as a gate, the model should predict the same, but its predictions differ by up to {off:.2g}."
+            " Run it in float32 or float64 to see whether that is rounding."
         )
     went = f"{moved.value:.2f} of the weight ({moved.low:.2f} to {moved.high:.2f}) goes to other words"
     if moved.low > moved.smallest:

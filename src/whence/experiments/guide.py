@@ -95,23 +95,26 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """What each other source loses beside this model's attention, with intervals; without it, how well each does."""
+    """What each other source loses compared with this model's attention; without it, how well each does."""
     return intervals(effects(table) or levels(table))
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
-    """Whether the attention says something that another model can use: decided by equal weights."""
+    """Whether another model can use the attention: decided by uniform attention in its place."""
     found = effects(table, seed)
     answer, sentence = decided(found, table)
     return Verdict(
-        1, answer, sentence, tuple(found),
-        done="The attention that this model gives to each text was imposed on other models, in training and in testing,"
-        " and other weights in its place.",
-        means="Where this attention serves another model better than equal weights, it carries something about the task"
-        " that is not the model's alone.",
-        does_not_mean="An attention that helps need not be the only one (question 5) and need not be why this model"
-        " decides as it does (question 3).",
-    )  # fmt: skip
+        question=1,
+        answer=answer,
+        sentence=sentence,
+        effects=tuple(found),
+        procedure="The attention that this model gives to each text was imposed on other models, in training and at"
+        " inference, and other weights in its place.",
+        means="Where this attention serves another model better than uniform attention, it carries information about"
+        " the task that is not this model's alone.",
+        does_not_mean="Attention that helps need not be the only one (question 5) and need not be why this model"
+        " predicts as it does (question 3).",
+    )
 
 
 EXPERIMENT = Experiment(

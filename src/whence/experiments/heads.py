@@ -30,7 +30,7 @@ from whence.core.errors import BadConfig
 from whence.data.lexical.lexicons import Lexicon, load_lexicon
 from whence.evaluation.config import Run
 from whence.figures.heatmap import heatmap
-from whence.measures.bootstrap import Interval, interval
+from whence.measures.bootstrap import NOT_MEASURED, Interval, interval
 from whence.options import usually
 from whence.results.columns import Column, Columns
 from whence.results.experiment import Experiment, Needs
@@ -126,12 +126,12 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     named = {"both": "words of strong feeling", "v.pos": "very positive words", "v.neg": "very negative words"}
     for tag, words in named.items():
         n = table.loc[table["tag"] == tag, "example"].nunique()
-        of = Interval(np.nan, np.nan, np.nan)
+        measured = NOT_MEASURED
         if n:
             more, draws = drawn(table, tag, seed)
-            of = interval(float(more.mean()), draws.mean(1), 1 - ALPHA / len(named))
-        found.append(Effect(f"attention on {words}, mean over the heads, above chance", of.mean, of.low, of.high,
-                            "of the attention", SMALLEST, n))  # fmt: skip
+            measured = interval(float(more.mean()), draws.mean(1), 1 - ALPHA / len(named))
+        label = f"attention on {words}, mean over the heads, above chance"
+        found.append(Effect.of("share_above_chance", label, measured, "of the attention", SMALLEST, n, variant=tag))
     return found
 
 
@@ -167,16 +167,19 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     surely = int(((both["p_holm"] < ALPHA) & (both["share"] > both["chance"])).sum())
     answer, sentence = decided(found[0], float(both["share"].mean()), float(both["chance"].mean()), surely, len(both))
     return Verdict(
-        6, answer, sentence, tuple(found),
-        done="Attention was traced down the layers, each head by itself. In the texts that hold a word of strong"
-        f" feeling ({table['cuts'].iloc[0]}), the share that lies on such words was set beside that of attention"
-        " spread evenly over the same texts. Texts were drawn again for the intervals, which hold for the three effects"
-        " together; p values are corrected for all heads and tags (Holm).",
-        means="Heads above chance bring more attention to words of strong feeling than to other words.",
+        question=6,
+        answer=answer,
+        sentence=sentence,
+        effects=tuple(found),
+        procedure="Attention was traced down the layers, each head separately. In the texts that hold a word of strong"
+        f" feeling ({table['cuts'].iloc[0]}), the share on such words was compared with that of attention spread evenly"
+        " over the same texts. Texts were resampled for the intervals, which hold for the three effects together; p"
+        " values are corrected for all heads and tags (Holm).",
+        means="Heads above chance give more attention to words of strong feeling than to other words.",
         does_not_mean="Heads of different layers are joined by their numbers alone, and a model stays the same when"
         " they are renumbered: a head's share is no property of the model. And attended words need not decide"
         " (question 3).",
-    )  # fmt: skip
+    )
 
 
 def decided(effect: Effect, share: float, chance: float, surely: int, heads: int) -> tuple[Any, str]:

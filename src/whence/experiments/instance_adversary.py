@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from whence.subject.batch import Batch
 
 CAPTION = (
-    "How far attention can be moved while the answer stays within ε, by how sharp it was. Right: very far; 0.69 is the"
-    " furthest there is."
+    "How far attention can be moved while the prediction stays within ε, by how sharp it was. Right: very far; 0.69 is"
+    " the maximum."
 )
 FEW = 0.2  # of the texts
 STEPS, STEPS_ELSEWHERE = 500, 100
@@ -168,25 +168,28 @@ def figure(table: pd.DataFrame) -> Figure:
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
-    """Whether the attention is the only one: no if most texts have quite another within the strictest limit, yes if few
-    have within the widest.
+    """Whether the attention is exclusive: no if most texts have a very different one within the strictest limit, yes if
+    few have within the widest.
     """
     found = effects(table, seed)
     answer, sentence = decided(found[0], found[-1], *asked(table))
     site, steps = str(table["site"].iloc[0]), int(table["steps"].iloc[0])
     return Verdict(
-        5, answer, sentence, tuple(found),
-        done=f"For every text the attention at {site} was replaced by another, everything before it held fixed, as far"
-        f" from its own as could be found in {steps} steps from several starts while the answer moved by no more than"
-        " ε. Each was imposed on the model, and the answer checked. The intervals hold for all ε"
+        question=5,
+        answer=answer,
+        sentence=sentence,
+        effects=tuple(found),
+        procedure=f"For every text the attention at {site} was replaced by other attention, with everything before it"
+        f" held fixed: the most different that {steps} steps from several starts could find while the prediction moved"
+        " by at most ε. Each was imposed on the model, and the prediction checked. The intervals hold for all ε"
         " together.",
-        means="Where quite another attention gives the same answer, the weights that the model shows are one of several"
-        " that would do, and do not say by themselves which words the answer came from.",
+        means="Where very different attention gives the same prediction, the weights that the model shows are one of"
+        " several that would do, and do not say by themselves which words the prediction came from.",
         does_not_mean="The other attention was made for a finished model, text by text, detached from the parts that"
         " compute it: the model would not attend so, and need not be trainable to (Wiegreffe & Pinter 2019; `adversary`"
-        " trains one). Nor does it mean that the attention there is does not matter (question 1) or misleads (question"
+        " trains one). Nor does it mean that the model's attention does not matter (question 1) or misleads (question"
         " 3). And a search that finds nothing does not prove that there is nothing.",
-    )  # fmt: skip
+    )
 
 
 def decided(strict: Effect, wide: Effect, first: float, *others: float) -> tuple[Any, str]:
@@ -194,14 +197,17 @@ def decided(strict: Effect, wide: Effect, first: float, *others: float) -> tuple
     last = (first, *others)[-1]
     if strict.too_few:
         return "undecided", strict.too_few
-    within = [f"{100 * one.value:.0f} % of the texts ({100 * one.low:.0f} to {100 * one.high:.0f}) while the answer"
-              f" moves by {limit:g} or less" for one, limit in ((strict, first), (wide, last))]  # fmt: skip
-    said = f"a quite different attention was found for {' and '.join(dict.fromkeys(within))}"
+    within = [
+        f"{100 * one.value:.0f} % of the texts ({100 * one.low:.0f} to {100 * one.high:.0f}) while the prediction moves"
+        f" by at most {limit:g}"
+        for one, limit in ((strict, first), (wide, last))
+    ]
+    said = f"very different attention was found for {' and '.join(dict.fromkeys(within))}"
     if strict.low > MOST:
-        return "no", f"The attention is not the only one that gives these answers: {said}."
+        return "no", f"Other attention gives the same predictions: {said}."
     if wide.high < FEW:
-        return "yes", f"Hardly another attention gives the same answers: {said}."
-    return "undecided", f"Some answers need their attention and others do not: {said}."
+        return "yes", f"Hardly any other attention gives the same predictions: {said}."
+    return "undecided", f"Some predictions need their attention and others do not: {said}."
 
 
 EXPERIMENT = Experiment(

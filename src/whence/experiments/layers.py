@@ -21,7 +21,7 @@ from whence.analysis.scores import MARK, SUMMED_FROM, Marks, loses, measured, su
 from whence.evaluation.config import Altering
 from whence.evaluation.locations import Place, matching
 from whence.figures.curves import curves
-from whence.measures.bootstrap import paired_bootstrap_of
+from whence.measures.bootstrap import Interval, paired_bootstrap_of
 from whence.results.columns import Column, Columns
 from whence.results.experiment import Experiment
 from whence.results.verdict import Effect, Verdict
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 CAPTION = (
-    "What is left as attention is shuffled in one layer after another. Dotted: nothing shuffled. The bands are the"
-    " intervals of what is lost."
+    "The score as attention is shuffled in one layer after another. Dotted: nothing shuffled. The bands are intervals"
+    " of the loss."
 )
 SMALLEST = 2.0  # points of accuracy
 DIRECTIONS = ("bottom-up", "top-down")
@@ -123,14 +123,22 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     found, n, unit = [], table["example"].nunique(), f"points of {measured(table['counts'])} lost"
     for group, lost in losses(table, seed).groupby("group", sort=False):
         last = int(lost["depth"].max())
-        wanted = {f"all {last} layers": ("bottom-up", last), "the lowest layer": ("bottom-up", 1),
-                  "the topmost layer": ("top-down", 1)}  # fmt: skip
-        for name, (direction, depth) in list(wanted.items())[: 3 if last > 1 else 1]:
+        depths = {"all": ("bottom-up", last), "lowest": ("bottom-up", 1), "topmost": ("top-down", 1)}
+        for variant, (direction, depth) in list(depths.items())[: 3 if last > 1 else 1]:
             row = lost[(lost["direction"] == direction) & (lost["depth"] == depth)]
-            value, low, high = (float(row[column].iloc[0]) for column in ("lost", "low", "high"))
-            name = f"{'the only layer' if last == 1 else name}{WHERE.get(str(group), '')} shuffled"
-            found.append(Effect(name, value, low, high, unit, SMALLEST, n))
+            measured_ = Interval(*(float(row[column].iloc[0]) for column in ("lost", "low", "high")))
+            label = f"{_which(variant, last)}{WHERE.get(str(group), '')} shuffled"
+            found.append(
+                Effect.of("score_lost", label, measured_, unit, SMALLEST, n, place=str(group), variant=variant)
+            )
     return found
+
+
+def _which(variant: str, depth: int) -> str:
+    """The layers of a variant, of a group so many layers deep, in words."""
+    if variant == "all":
+        return "the only layer" if depth == 1 else f"all {depth} layers"
+    return f"the {variant} layer"
 
 
 def figure(table: pd.DataFrame) -> Figure:
@@ -150,30 +158,36 @@ def figure(table: pd.DataFrame) -> Figure:
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     """Whether the model needs the attention of its layers: decided by shuffling all of a group's."""
     found = effects(table, seed)
-    whole = [effect for effect in found if effect.name.startswith(("all", "the only"))]
+    whole = [effect for effect in found if effect.variant == "all"]
     deciding = max(whole, key=lambda effect: effect.value)
     unshuffled = table[table["depth"] == 0].drop_duplicates("example")
     measure, base = summed(unshuffled["score"], unshuffled["counts"])
     why_not = undecidable(deciding, unshuffled["label"], float(measure(base.sum(0))))
-    answer, sentence = decided(deciding, [effect for effect in found if effect not in whole], why_not)
+    depth = int(table.loc[table["group"] == deciding.place, "depth"].max())
+    answer, sentence = decided(deciding, [effect for effect in found if effect not in whole], depth, why_not)
     return Verdict(
-        1, answer, sentence, (deciding, *(effect for effect in found if effect is not deciding)),
-        done="The attention weights were shuffled among the words in one layer, then in two, and so on, from the bottom"
-        " up and from the top down, and the answers were marked each time. The intervals hold for all depths"
+        question=1,
+        answer=answer,
+        sentence=sentence,
+        effects=(deciding, *(effect for effect in found if effect is not deciding)),
+        procedure="The attention weights were shuffled among the words in one layer, then in two, and so on, from the"
+        " bottom up and from the top down, and the predictions were scored each time. The intervals hold for all depths"
         " together.",
         means=f"Where {measured(table['counts'])} falls with a layer, what comes out of it depends on where that layer"
         " attends.",
-        does_not_mean="A layer that can be shuffled without loss may matter all the same: other layers may make up for"
-        " it. And a layer that matters need not show which words decide (question 3).",
-    )  # fmt: skip
+        does_not_mean="A layer that can be shuffled without loss may still matter: other layers may compensate. And a"
+        " layer that matters need not show which words decide (question 3).",
+    )
 
 
-def decided(effect: Effect, single: list[Effect], undecidable: str = "") -> tuple[Any, str]:
+def decided(effect: Effect, single: list[Effect], depth: int, undecidable: str = "") -> tuple[Any, str]:
     """Yes if the whole interval of the loss is above the smallest effect of interest, no if it is below."""
     if undecidable:
         return "undecided", undecidable
-    loss = f"with {effect.name}, the model {loses(effect)}"
-    alone = "; ".join(f"with {one.name} alone, {one.value:.1f}".replace("shuffled alone", "alone") for one in single)
+    loss = f"with {_which('all', depth)}{WHERE.get(effect.place, '')} shuffled, the model {loses(effect)}"
+    alone = "; ".join(
+        f"with {_which(one.variant, depth)}{WHERE.get(one.place, '')} alone, {one.value:.1f}" for one in single
+    )
     said = f"{loss}{'; ' * bool(alone)}{alone}."
     if effect.low > effect.smallest:
         return "yes", f"The attention of the layers matters: {said}"

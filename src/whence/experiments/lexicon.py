@@ -38,6 +38,7 @@ CAPTION = (
     " training. A U is high at both ends."
 )
 SMALLEST = 0.1  # of a correlation
+BEYOND = {"random": "random scores", "untrained": "the same model untrained"}  # what scores are compared with
 DRAWS = 1000
 
 
@@ -117,18 +118,19 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     """
     words, drawn = rated(table), curvatures(table, seed, DRAWS)
     first = (str(table["state"].iloc[0]), str(table["method"].iloc[0]))
-    sides = {"": None, "random scores": ("trained", "random"), "the same model untrained": ("untrained", first[1])}
-    there = {name: key for name, key in sides.items() if key is None or (key in words and key != first)}
+    sides = {"": None, "random": ("trained", "random"), "untrained": ("untrained", first[1])}
+    there = {variant: key for variant, key in sides.items() if key is None or (key in words and key != first)}
     found = []
-    for name, key in there.items():
-        beyond = f", beyond {name}" if key else ""
+    for variant, key in there.items():
+        beyond = f", beyond {BEYOND[variant]}" if key else ""
         value = bent(words[first]) - (bent(words[key]) if key else 0)
         low = high = np.nan
         if first in drawn and (key is None or key in drawn):
             moved = drawn[first] - (drawn[key] if key else 0)
             low, high = np.quantile(moved, [0.05 / 2 / len(there), 1 - 0.05 / 2 / len(there)])
-        found.append(Effect(f"how much of a U scores by {first[1]} have{beyond}", value, float(low), float(high),
-                            "of a correlation (-1 to 1)", SMALLEST, len(words[first])))  # fmt: skip
+        label, measured = f"how much of a U scores by {first[1]} have{beyond}", Interval(value, float(low), float(high))
+        unit, n = "of a correlation (-1 to 1)", len(words[first])
+        found.append(Effect.of("curvature", label, measured, unit, SMALLEST, n, variant=variant))
     return found
 
 
@@ -144,16 +146,19 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     plain, controlled = fits(words, False), fits(words, True)
     answer, sentence = decided(method, found, plain["shape"], controlled["shape"])
     return Verdict(
-        6, answer, sentence + _numbers(plain), tuple(found),
-        done="The mean score of each word seen often enough was regressed on its value in a lexicon,"
-        f" {table['scale'].iloc[0]}: {counts['exact']:,} words stand in it, of {counts['lemma']:,} another form does,"
+        question=6,
+        answer=answer,
+        sentence=sentence + _numbers(plain),
+        effects=tuple(found),
+        procedure="The mean score of each word seen often enough was regressed on its value in a lexicon,"
+        f" {table['scale'].iloc[0]}: {counts['exact']:,} words are in it, of {counts['lemma']:,} another form is,"
         f" {counts['none']:,} were not found. Two lines were fitted left and right of the bend, also with frequency and"
-        " length held fixed; examples were drawn again for the intervals, which hold for the effects together.",
+        " length held fixed; examples were resampled for the intervals, which hold for the effects together.",
         means="Where there is a U, words that people find good or bad get higher scores than neutral words.",
         does_not_mean="Such words may get high scores without deciding the prediction (question 3). A significant b2"
         " alone shows no U: a curve that flattens has one too. And the U may be a small part of what makes scores"
         " differ (R²).",
-    )  # fmt: skip
+    )
 
 
 def _numbers(fit: dict[str, Any]) -> str:
@@ -180,7 +185,7 @@ def decided(method: str, found: list[Effect], plain: str, controlled: str) -> tu
         if own in above:
             return "no", f"By {method}, scores bend with valence ({much}) but do not fall and rise again: two lines."
         return "undecided", f"By {method}, scores may or may not bend with valence ({much}); two lines show no U."
-    weak = [effect.name.partition(", beyond ")[2] for effect in others if effect.high < SMALLEST]
+    weak = [BEYOND[effect.variant] for effect in others if effect.high < SMALLEST]
     if weak:
         return "no", f"{strong} higher scores ({much}), but hardly more so than by {' and by '.join(weak)}."
     u = f"{strong} higher scores than neutral ones: {much}"

@@ -180,14 +180,17 @@ def verdict(table: pd.DataFrame) -> Verdict:
     found = effects(table)
     answer, sentence = _memory_judged.decided(found[0], found[2:], float(table["chance"].iloc[0]))
     return Verdict(
-        NONE, answer, sentence, tuple(found),
-        done=f"Models were trained to say an item again after up to {table['longest'].iloc[0]} words of noise, asked"
-        f" after up to {table['delay'].max()}. Items were ordered by the speed of their states at the end of what was"
-        " learned, and by how often they were forgotten later.",
-        means="Where τ is above zero, how fast a state moves while it is held says beforehand which items get lost.",
-        does_not_mean="That speed is the cause: it was only looked at, not changed. Nor anything about a model with"
-        " other training: what is forgotten depends on the delays that were learned.",
-    )  # fmt: skip
+        question=NONE,
+        answer=answer,
+        sentence=sentence,
+        effects=tuple(found),
+        procedure=f"Models were trained to repeat an item after up to {table['longest'].iloc[0]} words of noise, and"
+        f" tested after up to {table['delay'].max()}. Items were ranked by the speed of their states at the end of the"
+        " delays learned, and by how often they were forgotten later.",
+        means="Where τ is above zero, how fast a state moves while it is held predicts which items get lost.",
+        does_not_mean="That speed is the cause: it was observed, not changed. Nor anything about a model with other"
+        " training: what is forgotten depends on the delays that were learned.",
+    )
 
 
 EXPERIMENT = Experiment(

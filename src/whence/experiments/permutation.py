@@ -168,11 +168,12 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     n_places = table["place"].nunique()
     found = []
     for place, rows in table.groupby("place", sort=False):
-        interval = paired_bootstrap(rows["median_tvd"].to_numpy(float)[None], seed=seed, level=1 - 0.05 / n_places,
-                                    draws=max(2000, 40 * n_places))  # fmt: skip
-        name = f"how far the prediction moves when attention is shuffled{'' if n_places == 1 else f' at {place}'}"
-        found.append(Effect(name, interval.mean, interval.low, interval.high, "of the probability (0 to 1)", SMALLEST,
-                            len(rows)))  # fmt: skip
+        moved, draws = rows["median_tvd"].to_numpy(float)[None], max(2000, 40 * n_places)
+        interval = paired_bootstrap(moved, seed=seed, level=1 - 0.05 / n_places, draws=draws)
+        where = "" if n_places == 1 else str(place)
+        label = f"how far the prediction moves when attention is shuffled{where and f' at {where}'}"
+        unit = "of the probability (0 to 1)"
+        found.append(Effect.of("prediction_moved", label, interval, unit, SMALLEST, len(rows), place=where))
     return sorted(found, key=lambda effect: -effect.value)
 
 
@@ -183,7 +184,7 @@ def figure(table: pd.DataFrame) -> Figure:
     """
     moved = "how far the prediction moves (median total variation)"
     if table["place"].nunique() > 1:
-        shown = [replace(effect, name=effect.name.rpartition(" at ")[2]) for effect in effects(table)[:SHOWN]]
+        shown = [replace(effect, label=effect.place) for effect in effects(table)[:SHOWN]]
         return intervals(shown, x_label=moved)
     return violins(
         table, x="max_weight", y="median_tvd", colour="label", x_label="largest attention weight", y_label=moved
@@ -196,23 +197,26 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     answer, sentence = decided(found[0])
     together = " The intervals hold for all places together." if len(found) > 1 else ""
     return Verdict(
-        1, answer, sentence, tuple(found),
-        done="The attention weights of every example were shuffled among its words"
-        f"{at_a_time(table['place'])}, many times, and the prediction with shuffled attention was set beside the real"
-        f" one.{together}",
+        question=1,
+        answer=answer,
+        sentence=sentence,
+        effects=tuple(found),
+        procedure="The attention weights of every example were shuffled among its words"
+        f"{at_a_time(table['place'])}, many times, and the prediction with shuffled attention was compared with the"
+        f" original one.{together}",
         means="A prediction that moves depends on where the model attends.",
         does_not_mean="A prediction that moves need not be explained by the weights; and one that does not move may"
-        " still depend on attention in a way that shuffling does not show (when all weights are alike).",
-    )  # fmt: skip
+        " still depend on attention in a way that shuffling does not show (where all weights are equal).",
+    )
 
 
 def decided(effect: Effect) -> tuple[Any, str]:
     """Yes if the whole interval is above the smallest effect of interest, no if it is below."""
     if effect.too_few:
         return "undecided", effect.too_few
-    where = "".join(effect.name.rpartition(" at ")[1:]) if " at " in effect.name else ""
+    where = effect.place and f" at {effect.place}"
     share = f"{effect.value:.2f} of the probability ({effect.low:.2f} to {effect.high:.2f})"
-    moved = f"on average {share} goes to other answers"
+    moved = f"on average {share} moves to other classes"
     if effect.low > effect.smallest:
         return "yes", f"Shuffling the attention{where} moves the prediction: {moved}."
     if effect.high < effect.smallest:

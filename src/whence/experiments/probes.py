@@ -199,16 +199,19 @@ def verdict(table: pd.DataFrame) -> Verdict:
     left_out = f" Left out: {said}." if (said := str(table["left_out"].iloc[0] or "")) else ""
     same = " The bag of word vectors is what enters the first layer." if judged.bag_is_layer_0(table) else ""
     return Verdict(
-        NO_QUESTION, answer, sentence, tuple(found),
-        done="Probes were trained to find properties of sentences in the vectors that the model has of them after each"
-        f" layer; the properties are from {table['source'].iloc[0]}. Beside them stand probes on random weights, on the"
-        " mean of the word vectors, and on labels that mean nothing. Intervals are bootstraps over the sentences of the"
-        f" test and hold for all tasks together.{left_out}{same}",
+        question=NO_QUESTION,
+        answer=answer,
+        sentence=sentence,
+        effects=tuple(found),
+        procedure="Probes were trained to find properties of sentences in the model's sentence vectors after each"
+        f" layer; the properties are from {table['source'].iloc[0]}. They were compared with probes on random weights,"
+        " on the mean of the word vectors, and on random labels. Intervals are bootstraps over the test sentences and"
+        f" hold for all tasks together.{left_out}{same}",
         means="Where probes find more than in random weights, training has put the property into the vectors in a form"
         " that a simple classifier can read.",
-        does_not_mean="That the model uses what a probe finds: it may be there and never be asked for. And what no"
-        " probe finds may still be there, in another form.",
-    )  # fmt: skip
+        does_not_mean="That the model uses what a probe finds: the property may be present and never be used. And what"
+        " no probe finds may still be there, in another form.",
+    )
 
 
 EXPERIMENT = Experiment(

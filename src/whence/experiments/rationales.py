@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 CAPTION = "Average precision with which each explainer finds the marked words, the best first; 1: they all come first."
 SMALLEST = 0.05  # of average precision
+ABOVE_RANDOM = "average_precision_above_random"  # the key of the gain over random scores
 
 
 class Config(Scoring):
@@ -97,13 +98,14 @@ def effects(table: pd.DataFrame) -> list[Effect]:
     """The precision of each explainer, the first one's gain over random scores before it, where they are there."""
     n, seeds = table["example"].nunique(), table["seed"].nunique()
     first = str(table["method"].iloc[0]) if len(table) else ""
-    found = [] if first == "random" or "random" not in set(table["method"]) else [
-        _effect(f"{first}, above random scores", found_by(table, first, "random"), n, seeds)]  # fmt: skip
-    return found + [_effect(str(m), found_by(table, str(m)), n, seeds) for m in table["method"].unique()]
-
-
-def _effect(name: str, found: Interval, n: int, seeds: int) -> Effect:
-    return Effect(name, found.mean, found.low, found.high, "of average precision (0 to 1)", SMALLEST, n, seeds)
+    unit, found = "of average precision (0 to 1)", list[Effect]()
+    if first != "random" and "random" in set(table["method"]):
+        gain, label = found_by(table, first, "random"), f"{first}, above random scores"
+        found.append(Effect.of(ABOVE_RANDOM, label, gain, unit, SMALLEST, n, seeds, variant=first))
+    for method in map(str, table["method"].unique()):
+        precision = found_by(table, method)
+        found.append(Effect.of("average_precision", method, precision, unit, SMALLEST, n, seeds, variant=method))
+    return found
 
 
 def figure(table: pd.DataFrame) -> Figure:
@@ -117,23 +119,26 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     found, method = effects(table), str(table["method"].iloc[0])
     answer, sentence = decided(found[0], method, float(table["marked"].mean()))
     return Verdict(
-        6, answer, sentence, tuple(found),
-        done="The words of each text were put in the order of their scores, and it was measured how early the words"
-        " come that are marked as deciding.",
-        means="Where marked words come early, the scores agree with whoever made the marks.",
-        does_not_mean="Marks say what people find deciding, or what made the label; the model may have gone by other"
+        question=6,
+        answer=answer,
+        sentence=sentence,
+        effects=tuple(found),
+        procedure="The words of each text were ranked by their scores, and average precision measured how early the"
+        " words come that are marked as deciding.",
+        means="Where marked words come early, the scores agree with whoever marked them.",
+        does_not_mean="Marks say what people find deciding, or what determined the label; the model may have used other"
         " words (question 3).",
-    )  # fmt: skip
+    )
 
 
 def decided(effect: Effect, method: str, marked: float) -> tuple[Any, str]:
     """Yes if the whole interval of the gain is above the smallest effect of interest, no if it is below."""
     if effect.too_few:
         return "undecided", effect.too_few
-    if not effect.name.endswith("random scores"):
+    if effect.key != ABOVE_RANDOM:
         return (
             "undecided",
-            f"By {method} the marked words were ranked, but not beside random scores: ask for random too.",
+            f"By {method} the marked words were ranked, but not compared with random scores: add the method random.",
         )
     much = f"{effect.value:.2f} ({effect.low:.2f} to {effect.high:.2f}); {100 * marked:.0f} % of the words are marked"
     if effect.low > effect.smallest:

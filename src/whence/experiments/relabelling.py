@@ -27,7 +27,7 @@ from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig
 from whence.evaluation.config import Run
 from whence.figures.intervals import intervals
-from whence.measures.bootstrap import paired_bootstrap
+from whence.measures.bootstrap import NOT_MEASURED, paired_bootstrap
 from whence.measures.divergence import total_variation
 from whence.measures.ranking import kendall_tau
 from whence.results.columns import Column, Columns
@@ -138,12 +138,10 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     known, methods, found = table[table["tau"].notna()], list(dict.fromkeys(table["method"])), []
     for method in methods:
         changed = 1 - known.loc[known["method"] == method, "tau"].to_numpy(float)
-        name = f"change of the order of tokens by {method}: 1 − Kendall's τ"
-        if not len(changed):
-            found.append(Effect(name, np.nan, np.nan, np.nan, "1 − τ", SMALLEST, 0))
-            continue
-        interval = paired_bootstrap(changed[None], seed=seed, level=1 - 0.05 / len(methods))
-        found.append(Effect(name, interval.mean, interval.low, interval.high, "1 − τ", SMALLEST, len(changed)))
+        level = 1 - 0.05 / len(methods)
+        measured = paired_bootstrap(changed[None], seed=seed, level=level) if len(changed) else NOT_MEASURED
+        label = f"change in the order of tokens by {method}: 1 − Kendall's τ"
+        found.append(Effect.of("order_changed", label, measured, "1 − τ", SMALLEST, len(changed), variant=method))
     return sorted(found, key=lambda effect: -effect.value if np.isfinite(effect.value) else np.inf)
 
 
@@ -157,26 +155,29 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     found = effects(table, seed)
     answer, sentence = decided(found)
     return Verdict(
-        2, answer, sentence, tuple(found),
-        done="The heads of every layer got other numbers, at random and in each layer by itself, which leaves the model"
-        " the function it was, and the tokens were scored again. The intervals hold for all explainers together.",
-        means="An explainer whose scores change under other numbers says something about the numbering, which training"
-        " leaves to chance, and not only about the model.",
+        question=2,
+        answer=answer,
+        sentence=sentence,
+        effects=tuple(found),
+        procedure="The heads of every layer were renumbered at random, in each layer separately, which leaves the"
+        " model's function unchanged. The tokens were then scored again. The intervals hold for all explainers together.",
+        means="An explainer whose scores change under renumbering describes the numbering, which training leaves to"
+        " chance, and not only the model.",
         does_not_mean="An explainer that does not change need not be right: see `erasure`. And one that changes may"
         " still agree with the model in part.",
-    )  # fmt: skip
+    )
 
 
 def decided(found: Sequence[Effect]) -> tuple[Any, str]:
     """No if some interval is wholly above the smallest effect of interest, yes if all are below it."""
-    named = {effect: effect.name.split(" by ")[1].split(":")[0] for effect in found}
-    told = "; ".join(f"{name} {1 - effect.value:.2f} ({1 - effect.high:.2f} to {1 - effect.low:.2f})"
-                     for effect, name in named.items())  # fmt: skip
-    said = f"Kendall's τ between the scores before and after: {told}."
+    taus = "; ".join(
+        f"{effect.variant} {1 - effect.value:.2f} ({1 - effect.high:.2f} to {1 - effect.low:.2f})" for effect in found
+    )
+    said = f"Kendall's τ between the scores before and after: {taus}."
     too_few = next((effect.too_few for effect in found if effect.too_few), "")
     if too_few:
         return "undecided", too_few
-    depends = [name for effect, name in named.items() if effect.low > effect.smallest]
+    depends = [effect.variant for effect in found if effect.low > effect.smallest]
     if depends:
         return "no", f"The scores of {' and '.join(depends)} depend on how the heads happen to be numbered. {said}"
     if all(effect.high < effect.smallest for effect in found):

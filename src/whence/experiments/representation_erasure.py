@@ -121,13 +121,32 @@ def effects(table: pd.DataFrame) -> list[Effect]:
     """What is lost without the part that was chosen on other texts, and without the one that is first over all."""
     one, first = chosen(table), first_ones(table, 1).to_dict("records")
     kind = NAMES[str(table["erased"].iloc[0])]
-    n = int(one["half"])
+    reported = Interval(one["reported"], one["reported_low"], one["reported_high"])
     return [
-        Effect(f"log-likelihood lost without the {kind} that was chosen on other texts ({one['name']})",
-               one["reported"], one["reported_low"], one["reported_high"], "nats", SMALLEST, n),
-        *(Effect(f"log-likelihood lost without the {kind} that is first over all texts ({row['name']})", row["lost"],
-                 row["lost_low"], row["lost_high"], "nats", SMALLEST, int(row["texts"])) for row in first),
-    ]  # fmt: skip
+        Effect.of(
+            "log_likelihood_lost",
+            f"log-likelihood lost without the {kind} that was chosen on other texts ({one['name']})",
+            reported,
+            "nats",
+            SMALLEST,
+            int(one["half"]),
+            place=str(one["name"]),
+            variant="chosen",
+        ),
+        *(
+            Effect.of(
+                "log_likelihood_lost",
+                f"log-likelihood lost without the {kind} that is first over all texts ({row['name']})",
+                Interval(row["lost"], row["lost_low"], row["lost_high"]),
+                "nats",
+                SMALLEST,
+                int(row["texts"]),
+                place=str(row["name"]),
+                variant="first",
+            )
+            for row in first
+        ),
+    ]
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
@@ -152,19 +171,22 @@ def figures(table: pd.DataFrame) -> dict[str, Figure]:
 
 
 def verdict(table: pd.DataFrame) -> Verdict:
-    """Of heads, whether the right answers need one of them; of other parts, which they rest on."""
+    """Of heads, whether the labels need one of them; of other parts, which they depend on."""
     found, what = effects(table), str(table["erased"].iloc[0])
     n = int((table["label"] == "").sum())
     answer, sentence = decided(found[0], what, n, str(chosen(table)["name"]))
     return Verdict(
-        1 if what == "heads" else 3, answer, sentence, tuple(found),
-        done=f"Of {n} {what}, one after another was set to zero, and the log-likelihood of the right answers was set"
-        " beside that of the model as it is. The one without which most is lost on one half of the texts is reported on"
-        " the other half.",
-        means="The right answers rest on parts without which they become less likely.",
-        does_not_mean="That a part without which nothing is lost does nothing: others may stand in for it. And a model"
+        question=1 if what == "heads" else 3,
+        answer=answer,
+        sentence=sentence,
+        effects=tuple(found),
+        procedure=f"Each of {n} {what} was set to zero in turn, and the log-likelihood of the labels was compared with"
+        " that of the intact model. The one without which most is lost on one half of the texts is reported on the"
+        " other half.",
+        means="Correct predictions rest on parts without which the labels become less likely.",
+        does_not_mean="A part without which nothing is lost may still do something: others may compensate. And a model"
         " with a part set to zero computes what it never met in training.",
-    )  # fmt: skip
+    )
 
 
 def decided(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
@@ -175,10 +197,10 @@ def decided(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
     value, low, high = (f"{round(end, 2) + 0.0:.2f}" for end in (effect.value, effect.low, effect.high))  # never -0.00
     much = f"{value} nats of log-likelihood are lost ({low} to {high})"
     if effect.low > effect.smallest:
-        said = f"Of {n} {what}, right answers rest most on {which}: without it {much}."
+        said = f"Of {n} {what}, the labels depend most on {which}: without it {much}."
         if what == "heads":
             return "yes", f"Single heads matter. {said}"
-        return "undecided", f"{said} Whether attention goes there is for `correlation` and `erasure` to say."
+        return "undecided", f"{said} Whether attention goes there is measured by `correlation` and `erasure`."
     common = " that is in several texts" * (what == "words")
     most = f"{which}, without which most is lost on one half of the texts, on the other costs {value} nats"
     needed = f"no single one{common} is surely needed: {most} of log-likelihood ({low} to {high})"

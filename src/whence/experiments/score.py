@@ -92,27 +92,30 @@ def figure(table: pd.DataFrame) -> Figure:
     unit, effects = measure_of(table), []
     for seed, rows in table.groupby("seed"):
         found = scored(rows)
-        name = "the model as it is" if seed == -1 else f"seed {seed}"
-        effects.append(Effect(name, found.mean, found.low, found.high, unit, 0.0, rows["example"].nunique(), 1))
+        label = "the model as it is" if seed == -1 else f"seed {seed}"
+        effects.append(Effect.of("score", label, found, unit, 0.0, rows["example"].nunique(), variant=str(seed)))
     return intervals(effects, x_label="accuracy in per cent" if unit == "accuracy" else unit)
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
-    """Whether the model knows its task: its score against what always naming the most frequent answer would get."""
+    """Whether the model can do its task: its score against that of always predicting the most frequent label."""
     unit, found, chance = measure_of(table), scored(table), _chance(table)
-    effect = Effect(f"{unit} of the model", found.mean, found.low, found.high, UNITS[unit], chance + SMALLEST[unit],
-                    table["example"].nunique(), table["seed"].nunique())  # fmt: skip
+    n, seeds = table["example"].nunique(), table["seed"].nunique()
+    effect = Effect.of("score", f"{unit} of the model", found, UNITS[unit], chance + SMALLEST[unit], n, seeds)
     answer, sentence = decided(effect, DIGITS[unit], chance)
     return Verdict(
-        2, answer, sentence, (effect,),
-        done="The model's answers were marked.",
-        means="A model that does not know its task has no reasons that could be explained.",
-        does_not_mean="That a model knows its task says nothing yet about its attention.",
-    )  # fmt: skip
+        question=2,
+        answer=answer,
+        sentence=sentence,
+        effects=(effect,),
+        procedure="The model's predictions were scored against the labels.",
+        means="A model that cannot do its task has no reasons that could be explained.",
+        does_not_mean="That a model can do its task says nothing yet about its attention.",
+    )
 
 
 def _chance(table: pd.DataFrame) -> float:
-    """Per cent right by always naming the most frequent label; nothing where answers are no labels."""
+    """Accuracy in per cent of always predicting the most frequent label; 0 where predictions are not labels."""
     shares = table.drop_duplicates("example")["label"].value_counts(normalize=True)
     return 100 * float(shares.max()) if len(shares) and "" not in shares.index else 0.0
 
@@ -121,14 +124,14 @@ def decided(effect: Effect, digits: int, chance: float) -> tuple[Any, str]:
     """Yes if the whole interval lies above chance and a little more, no if it lies below."""
     value, low, high = (f"{number:.{digits}f}" for number in (effect.value, effect.low, effect.high))
     reaches = f"{value} {effect.unit} ({low} to {high})"
-    beside = f"; always naming the most frequent answer would get {chance:.1f}" if chance else ""
+    baseline = f"; always predicting the most frequent label would get {chance:.1f}" if chance else ""
     if effect.too_few:
         return "undecided", effect.too_few
     if effect.low > effect.smallest:
-        return "yes", f"The model knows its task: {reaches}{beside}."
+        return "yes", f"The model can do its task: {reaches}{baseline}."
     if effect.high < effect.smallest:
-        return "no", f"The model does not know its task: {reaches}{beside}."
-    return "undecided", f"The model may not know its task: {reaches}{beside}."
+        return "no", f"The model cannot do its task: {reaches}{baseline}."
+    return "undecided", f"The model may not be able to do its task: {reaches}{baseline}."
 
 
 EXPERIMENT = Experiment(

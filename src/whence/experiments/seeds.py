@@ -103,30 +103,43 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     """Whether it makes sense to ask what the attention explains: not if another seed attends most texts otherwise."""
     found = paired_bootstrap((_by_seed(table, "jsd") > QUITE).astype(float), seed=seed)
     n, seeds = table["example"].nunique(), table["seed"].nunique()
-    effect = Effect("texts that another seed attends quite otherwise (JSD above 0.2)", found.mean, found.low,
-                    found.high, "of the texts", MOST, n, seeds)  # fmt: skip
-    beside = [paired_bootstrap(_by_seed(table, column), seed=seed) for column in ("jsd", "tvd")]
-    others = [Effect(f"mean {name} between seeds", one.mean, one.low, one.high, unit, 0.0, n, seeds)
-              for name, one, unit in zip(("JSD", "TVD"), beside, ("nats", "of the answer"), strict=True)]  # fmt: skip
+    label = "texts to which another seed attends very differently (JSD above 0.2)"
+    effect = Effect.of("attended_differently", label, found, "of the texts", MOST, n, seeds)
+    others = [
+        Effect.of(
+            column,
+            f"mean {column.upper()} between seeds",
+            paired_bootstrap(_by_seed(table, column), seed=seed),
+            unit,
+            0.0,
+            n,
+            seeds,
+        )
+        for column, unit in (("jsd", "nats"), ("tvd", "of the prediction"))
+    ]
     answer, sentence = decided(effect, others[1])
     return Verdict(
-        2, answer, sentence, (effect, *others),
-        done=f"The same model was trained from {seeds} other seeds, and each was set beside this one, text by text. The"
-        " intervals are over texts and seeds.",
+        question=2,
+        answer=answer,
+        sentence=sentence,
+        effects=(effect, *others),
+        procedure=f"The same model was trained from {seeds} other seeds, and each was compared with this one, text by"
+        " text. The intervals are over texts and seeds.",
         means="Where the seed decides which words are attended to, the attention says as much about the seed as about"
         " the text.",
-        does_not_mean="Models that attend alike may all attend to what does not decide (question 3). And one model's"
-        " attention may well explain that model, though another model's is different.",
-    )  # fmt: skip
+        does_not_mean="Models that attend alike may all attend to words that do not decide (question 3). And one"
+        " model's attention may well explain that model, though another model's is different.",
+    )
 
 
-def decided(effect: Effect, answers: Effect) -> tuple[Any, str]:
-    """No if another seed attends most texts quite otherwise; yes if few."""
+def decided(effect: Effect, predictions: Effect) -> tuple[Any, str]:
+    """No if another seed attends very differently to most texts; yes if to few."""
     if effect.too_few:
         return "undecided", effect.too_few
     share = f"{100 * effect.value:.0f} % of the texts ({100 * effect.low:.0f} to {100 * effect.high:.0f})"
     said = (
-        f"the same training from another seed attends {share} quite otherwise; its answers move by {answers.value:.2f}"
+        f"the same training from another seed attends very differently to {share}; its predictions move by"
+        f" {predictions.value:.2f}"
     )
     if effect.low > MOST:
         return "no", f"The attention is largely a matter of the seed: {said}."

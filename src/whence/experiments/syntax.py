@@ -199,16 +199,19 @@ def verdict(table: pd.DataFrame) -> Verdict:
     answer, sentence = decided(ranked, found[0])
     kinds = ", ".join(tree for tree in last["tree"].unique() if tree != TRUE)
     return Verdict(
-        6, answer, sentence + trend(table), tuple(found),
-        done=f"The attention of {len(ranked)} heads was set beside the dependency trees of the sentences"
+        question=6,
+        answer=answer,
+        sentence=sentence + trend(table),
+        effects=tuple(found),
+        procedure=f"The attention of {len(ranked)} heads was compared with the dependency trees of the sentences"
         f" ({last['source'].iloc[0]}; reference: {last['reference'].iloc[0]}; masked parents: {last['masked'].iloc[0]},"
-        f" coverage {100 * last['coverage'].iloc[0]:.0f} %) and beside random ones ({kinds}). Intervals are bootstraps"
-        " over examples that hold for all heads together, p values are corrected for all heads (Holm).",
+        f" coverage {100 * last['coverage'].iloc[0]:.0f} %) and with random ones ({kinds}). Intervals are bootstraps"
+        " over examples that hold for all heads together; p values are corrected for all heads (Holm).",
         means="A head that is nearer to the true trees than to every kind of random ones gives the words that a tree"
-        " points at more attention than their places, or the direction and length of the arcs, explain.",
+        " points at more attention than their positions, or the direction and length of the arcs, explain.",
         does_not_mean="That the model computes trees, or uses them: a head that attends to verbs is nearer to trees, in"
-        " which much hangs on verbs. And what a head attends to need not decide the prediction (question 3).",
-    )  # fmt: skip
+        " which much depends on verbs. And what a head attends to need not decide the prediction (question 3).",
+    )
 
 
 EXPERIMENT = Experiment(

@@ -15,7 +15,6 @@ apostrophes); stop words are measured, not looked at.
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
@@ -25,7 +24,7 @@ from whence.evaluation.config import Scoring
 from whence.figures import distributions
 from whence.figures import word_cloud as cloud
 from whence.figures.style import INK, apart, house
-from whence.measures.bootstrap import Interval, paired_bootstrap
+from whence.measures.bootstrap import NOT_MEASURED, Interval, paired_bootstrap
 from whence.results.columns import Column, Columns
 from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Above: the words with the highest mean scores among those seen at least twice, stop words in grey. Below: where"
-    " stop words stand in the ranking of all words."
+    " stop words rank among all words."
 )
 SMALLEST = 0.1  # of the list of words
 SEEN = 2  # times, to be in the cloud
@@ -85,13 +84,12 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     """How far below the middle of the list stop words stand, by each explainer; intervals over the stop words."""
     found = []
     for method, rows in table.groupby("method", sort=False):
-        name = f"how far below the middle of the list stop words stand, by {method}"
         places = rows.loc[rows["stop"], "place"].to_numpy(float) - 0.5
-        if not len(places):
-            found.append(Effect(name, np.nan, np.nan, np.nan, "of the list", SMALLEST, 0))
-            continue
-        interval = paired_bootstrap(places[None], seed=seed)
-        found.append(Effect(name, interval.mean, interval.low, interval.high, "of the list", SMALLEST, len(places)))
+        measured = paired_bootstrap(places[None], seed=seed) if len(places) else NOT_MEASURED
+        label = f"how far below the middle of the list stop words are, by {method}"
+        found.append(
+            Effect.of("stop_words_below", label, measured, "of the list", SMALLEST, len(places), variant=str(method))
+        )
     return found
 
 
@@ -109,9 +107,10 @@ def summary(table: pd.DataFrame, top: int = TOP) -> pd.DataFrame:
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The numbers that a ledger may ask for: the mean place of stop words, by each explainer."""
-    methods = table["method"].unique()
-    return {f"place of stop words, {method}": Interval(one.value + 0.5, one.low + 0.5, one.high + 0.5)
-            for method, one in zip(methods, effects(table), strict=True)}  # fmt: skip
+    return {
+        f"place of stop words, {one.variant}": Interval(one.value + 0.5, one.low + 0.5, one.high + 0.5)
+        for one in effects(table)
+    }
 
 
 def figure(table: pd.DataFrame) -> Figure:
@@ -130,32 +129,35 @@ def figure(table: pd.DataFrame) -> Figure:
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
-    """Whether stop words stand low, by the first explainer."""
+    """Whether stop words rank low, by the first explainer."""
     found = effects(table, seed)
     answer, sentence = decided(found[0], str(table["method"].iloc[0]))
     top = ", ".join(summary(table, 8).iloc[:, 1].dropna())
     return Verdict(
-        6, answer, f"{sentence} On top stand: {top}." if top else sentence, tuple(found),
-        done="Every word of every text was scored, and words were ranked by the mean of their scores. The place of stop"
-        " words was set beside the middle of the list. The words named are those of the highest means among words seen"
-        f" at least {SEEN} times.",
-        means="Where stop words stand low, the explainer prefers words with a meaning of their own, as people would.",
-        does_not_mean="People's liking for an explanation does not make it faithful (question 3). A word's mean also"
-        " depends on the texts it stands in: where scores of a text sum to one, words of short texts stand high.",
-    )  # fmt: skip
+        question=6,
+        answer=answer,
+        sentence=f"{sentence} Highest scores: {top}." if top else sentence,
+        effects=tuple(found),
+        procedure="Every word of every text was scored, and words were ranked by their mean score. The position of stop"
+        " words was compared with the middle of the list. The words named are those with the highest means among words"
+        f" seen at least {SEEN} times.",
+        means="Where stop words rank low, the explainer prefers words with a meaning of their own, as people would.",
+        does_not_mean="That people like an explanation does not make it faithful (question 3). A word's mean also"
+        " depends on the texts it occurs in: where scores of a text sum to one, words of short texts rank high.",
+    )
 
 
 def decided(effect: Effect, method: str) -> tuple[Any, str]:
     """Yes if the whole interval is a tenth of the list below the middle, no if it is above that."""
     if effect.n < 10:
-        return "undecided", f"There are {effect.n} stop words among these words, too few to say where they stand."
+        return "undecided", f"There are {effect.n} stop words among these words, too few to say where they rank."
     where = f"at {effect.value + 0.5:.2f} of the list ({effect.low + 0.5:.2f} to {effect.high + 0.5:.2f})"
-    scale = "0 is on top, 1 at the bottom, 0.5 where any word stands"
+    scale = "0 is the top, 1 the bottom, 0.5 the mean of all words"
     if effect.low > effect.smallest:
-        return "yes", f"By {method}, stop words get low scores: on average they stand {where}; {scale}."
+        return "yes", f"By {method}, stop words get low scores: on average they rank {where}; {scale}."
     if effect.high < effect.smallest:
-        return "no", f"By {method}, stop words get no lower scores than others: they stand {where}; {scale}."
-    return "undecided", f"By {method}, stop words may or may not get lower scores: they stand {where}; {scale}."
+        return "no", f"By {method}, stop words get no lower scores than others: they rank {where}; {scale}."
+    return "undecided", f"By {method}, stop words may or may not get lower scores: they rank {where}; {scale}."
 
 
 EXPERIMENT = Experiment(

@@ -43,7 +43,7 @@ def _title(effect: Effect) -> list[str]:
     spread = (effect.smallest, effect.high - effect.low)
     value, low, high = (number(part, spread) for part in (effect.value, effect.low, effect.high))
     numbers = f"{value} ({low} to {high})" if math.isfinite(effect.value) else "could not be measured"
-    name = visible(effect.name)
+    name = visible(effect.label)
     unbroken = numbers.replace(" ", "\N{NO-BREAK SPACE}")
     return textwrap.wrap(f"{name}: {unbroken}", LINE // 2 if _wide(name) else LINE) or [numbers]
 

@@ -18,6 +18,7 @@ class Interval:
     level: float = 0.95
 
 
+NOT_MEASURED = Interval(float("nan"), float("nan"), float("nan"))
 Measure = Callable[[Float[ndarray, "*corpora count"]], Float[ndarray, "*corpora"]]
 Counts = Float[ndarray, "seed example count"]  # what a measure is made of, once summed over a corpus
 AT_ONCE = 2**22  # how often each example is drawn, held at a time: draws × examples may be too many

@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from whence.measures.bootstrap import Interval
+
 QUESTIONS = {
     1: "Does attention matter?",
     2: "Can the question be asked?",
@@ -17,9 +19,13 @@ FEWEST = 20  # examples that a verdict needs: of fewer, an interval says too lit
 
 @dataclass(frozen=True)
 class Effect:
-    """A number with its interval. `smallest` is the smallest effect of interest, stated beforehand."""
+    """A number with its interval. `smallest` is the smallest effect of interest, stated beforehand.
 
-    name: str  # "accuracy lost with uniform attention, retrained"
+    Rules go by `key`, `place`, `variant` and `when`; `label` is for people, and no rule looks into it.
+    """
+
+    key: str  # what was measured: "score_lost"
+    label: str  # "accuracy lost with uniform attention, retrained"
     value: float
     low: float
     high: float
@@ -27,6 +33,28 @@ class Effect:
     smallest: float
     n: int  # examples
     seeds: int = 1
+    place: str = ""  # where: a site, a layer, a head; empty if everywhere
+    variant: str = ""  # what was compared: an explainer, an ablation, a λ
+    when: str = ""  # "infer" or "train+infer", where a model may be retrained
+
+    @classmethod
+    def of(
+        cls,
+        key: str,
+        label: str,
+        measured: Interval,
+        unit: str,
+        smallest: float,
+        n: int,
+        seeds: int = 1,
+        *,
+        place: str = "",
+        variant: str = "",
+        when: str = "",
+    ) -> "Effect":
+        """The effect that an interval shows."""
+        value, low, high = measured.mean, measured.low, measured.high
+        return cls(key, label, value, low, high, unit, smallest, n, seeds, place, variant, when)
 
     @property
     def too_few(self) -> str:
@@ -37,7 +65,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer to one question: *yes*, *no* or *undecided*, with the effect that decided it and the others beside it.
+    """The answer to one question: *yes*, *no* or *undecided*, with the effect that decided it and the other effects.
     An experiment that answers none of the six has a question of its own, and the number `NONE`.
 
     `sentence` can be read by somebody who knows none of the papers; `means` and `does_not_mean` say how far it goes.
@@ -47,7 +75,7 @@ class Verdict:
     answer: Literal["yes", "no", "undecided"]
     sentence: str
     effects: tuple[Effect, ...]  # the deciding one first
-    done: str  # what was done
+    procedure: str  # what was done
     means: str
     does_not_mean: str
 
