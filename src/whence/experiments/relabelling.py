@@ -159,8 +159,8 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         answer=answer,
         sentence=sentence,
         effects=tuple(found),
-        procedure="The heads of every layer were renumbered at random, in each layer separately, which leaves the"
-        " model's function unchanged. The tokens were then scored again. The intervals hold for all explainers together.",
+        procedure="The heads of every layer were renumbered at random, in each layer separately, which leaves"
+        " the model's function unchanged; then the tokens were scored again. The intervals hold for all explainers.",
         means="An explainer whose scores change under renumbering describes the numbering, which training leaves to"
         " chance, and not only the model.",
         does_not_mean="An explainer that does not change need not be right: see `erasure`. And one that changes may"
