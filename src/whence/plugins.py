@@ -38,6 +38,7 @@ class Registry(Generic[Plugin]):
     is_valid: Callable[[Any], bool]
     expected: str  # what a plug-in must be, for the error message
     plural: str = ""
+    other_packages: tuple[str, ...] = ()  # folders with more of them
 
     @property
     def group(self) -> str:
@@ -47,9 +48,12 @@ class Registry(Generic[Plugin]):
     @cached_property
     def built_in(self) -> tuple[str, ...]:
         """The names of the files in the folder."""
-        spec = find_spec(self.package)
-        folders = list(spec.submodule_search_locations or ()) if spec else []
-        return tuple(sorted(module.name for module in pkgutil.iter_modules(folders) if not module.ispkg))
+        return tuple(self._package_of)
+
+    @cached_property
+    def _package_of(self) -> dict[str, str]:
+        packages = (self.package, *self.other_packages)
+        return {name: package for package in packages for name in _files_of(package)}
 
     @cached_property
     def installed(self) -> dict[str, EntryPoint]:
@@ -66,7 +70,7 @@ class Registry(Generic[Plugin]):
             return self._checked(_from_script(self.kind, name), name)
         wanted = name.replace("-", "_")
         if wanted in self.built_in:
-            found: Plugin = getattr(import_module(f"{self.package}.{wanted}"), self.attribute)
+            found: Plugin = getattr(import_module(f"{self._package_of[wanted]}.{wanted}"), self.attribute)
             return found
         point = self.installed.get(name) or self.installed.get(wanted)
         if point is not None:
@@ -82,7 +86,7 @@ class Registry(Generic[Plugin]):
         """
         wanted = name.replace("-", "_")
         if wanted in self.built_in:
-            return _first_line(self.package, wanted)
+            return _first_line(self._package_of[wanted], wanted)
         try:
             found: Any = self.get(name)
         except BadConfig as error:
@@ -108,10 +112,21 @@ def _from_package(kind: str, point: EntryPoint) -> Any:
         ) from error
 
 
+def names_an_object(name: str) -> bool:
+    """Whether the name is `module:object` with a module that Python finds; the module itself is not imported."""
+    module, colon, attribute = name.partition(":")
+    if not colon or not attribute or not all(part.isidentifier() for part in module.split(".")):
+        return False
+    _look_in_current_folder()
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):  # a parent package is not there
+        return False
+
+
 def _from_script(kind: str, name: str) -> Any:
     module, _, attribute = name.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
+    _look_in_current_folder()
     try:
         return getattr(import_module(module), attribute)
     except Exception as error:  # a script may fail in any way when it is imported
@@ -119,6 +134,18 @@ def _from_script(kind: str, name: str) -> Any:
             f"no {kind} {name!r}: {type(error).__name__}: {error}; expected module:object, with a module that is"
             " installed or in the current folder"
         ) from error
+
+
+def _look_in_current_folder() -> None:
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+
+
+@cache
+def _files_of(package: str) -> tuple[str, ...]:
+    spec = find_spec(package)
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(folders) if not module.ispkg))
 
 
 @cache

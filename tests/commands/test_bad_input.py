@@ -164,7 +164,7 @@ def test_models(case, capsys, tmp_path, out):
         (("train", "additive", "--data", "nope"), ("there is no corpus 'nope'",)),
         (("data", "show"), ("needs the name of a corpus; see `whence data list`",)),
         (("data", "show", "review"), ("there is no corpus 'review'", "Did you mean reviews")),
-        (("data", "get", "reviews"), ("reviews is embedded", "nothing to fetch")),
+        (("data", "get", "reviews"), ("reviews is synthetic", "nothing to download")),
         (("data", "fetch"), ("invalid choice 'fetch'", "'list', 'get', 'show'")),
         (("report", "/nowhere"), ("/nowhere holds no finished audit", "expected the folder that `whence audit --out`")),
         (("explain",), ("whence explain",)),

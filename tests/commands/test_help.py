@@ -69,7 +69,7 @@ def test_lists(capsys):
 
 
 def test_data(capsys, tmp_path):
-    assert "reviews         embedded" in whence(capsys, "data", "list").out
+    assert "reviews         synthetic" in whence(capsys, "data", "list").out
     assert {row["name"] for row in json.loads(whence(capsys, "data", "list", "--json").out)} >= {"reviews", "sst"}
     shown = whence(capsys, "data", "show", "reviews").out
     assert "test   400 examples (200 negative, 200 positive)" in shown

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from whence.core.errors import BadConfig, BadData
-from whence.data import registry as catalogue
+from whence.data import registry
 from whence.data.corpora import senteval
-from whence.data.registry import CORPORA, counts, get, load, preview
+from whence.data.preview import counts, preview
+from whence.data.registry import entries, find, get, load
 from whence.data.tables.reader import Columns
 
 TREES = b"(3 (2 It) (4 works))\n(1 (2 It) (0 fails))\n"
@@ -54,7 +55,7 @@ def official(monkeypatch) -> Iterator[dict]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     where = f"http://127.0.0.1:{server.server_port}/trees.zip"
-    monkeypatch.setitem(CORPORA, "sst", replace(CORPORA["sst"], where=where, files=FILES))
+    monkeypatch.setattr("whence.data.corpora.sst.ENTRY", replace(find("sst"), url=where, files=FILES))
     yield answer
     server.shutdown()
     server.server_close()
@@ -74,7 +75,7 @@ def test_get_brings_the_files_and_load_finds_them(official, tmp_path, capsys):
     ("status", "body", "says"),
     [
         (404, b"gone", "answered 404"),
-        (200, b"not a zip", "is not a zip archive"),
+        (200, b"not a zip", "is neither a zip nor a tar archive"),
         (200, zipped({"trees/train.txt": TREES}), "holds no dev.txt; it holds: train.txt"),
         (200, zipped(dict.fromkeys(FILES, TREES + b"!")), "was expected: it was changed"),
     ],
@@ -91,7 +92,8 @@ def test_no_network_is_said(monkeypatch, tmp_path):
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setitem(CORPORA, "sst", replace(CORPORA["sst"], where=f"http://127.0.0.1:{port}/trees.zip"))
+    url = f"http://127.0.0.1:{port}/trees.zip"
+    monkeypatch.setattr("whence.data.corpora.sst.ENTRY", replace(find("sst"), url=url))
     with pytest.raises(BadData, match=r"cannot be reached .*is there a network"):
         get("sst", tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -105,8 +107,8 @@ def test_another_folder_of_that_name_is_not_touched(official, tmp_path):
     assert (tmp_path / "sst" / "dev.txt").read_bytes() == b"mine"
 
 
-def test_there_is_nothing_to_fetch_for_an_embedded_corpus():
-    with pytest.raises(BadData, match="stories is embedded"):
+def test_there_is_nothing_to_download_for_a_synthetic_corpus():
+    with pytest.raises(BadData, match="stories is synthetic"):
         get("stories:2")
 
 
@@ -130,7 +132,7 @@ def test_a_missing_corpus_says_what_it_is_and_how_to_get_it(tmp_path):
         load("sst", data_dir=tmp_path)
 
 
-def test_embedded_corpora_by_name():
+def test_synthetic_corpora_by_name():
     corpus = load("stories:2", seed=3, sizes={"test": 6})
     assert corpus.name == "stories:2"
     assert corpus.checksum == load("stories", seed=3, sizes={"test": 6}, facts=2).checksum
@@ -142,14 +144,14 @@ def test_a_table_by_its_path(tmp_path):
     path.write_text("text,label,stars\na,x,5\n", encoding="utf-8")
     assert load(path)["test"][0].label == "x"
     assert load(str(path), columns=Columns(label="stars"))["test"][0].label == "5"
-    with pytest.raises(BadConfig, match=r"only corpora of the catalogue take options \(facts\)"):
+    with pytest.raises(BadConfig, match=r"only corpora with an Entry take options \(facts\)"):
         load(path, facts=2)
 
 
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("review", r"no corpus 'review'.*Did you mean reviews\?.*There are: reviews, stories, entailment"),
+        ("review", r"no corpus 'review'.*Did you mean reviews\?.*There are: clauses, entailment"),
         ("nowhere.csv", r"no file of that name\. There are"),
         ("stories:7", "there is no stories:7; there is: stories:1, stories:2, stories:3"),
         ("reviews:2", "there is no reviews:2; there is: reviews:negated, reviews:plain"),
@@ -170,7 +172,7 @@ def test_preview_and_counts():
     rows = preview(corpus, n=2)
     assert [row["split"] for row in rows] == ["train", "train", "test", "test"]
     assert rows[0]["text"] == corpus["train"][0].text
-    assert set(rows[0]) == {"split", "label", "text", "pair", "decides"}
+    assert set(rows[0]) == {"split", "label", "text", "pair", "rationale"}
 
 
 def test_preview_of_narratives_shows_their_first_windows():
@@ -181,25 +183,25 @@ def test_preview_of_narratives_shows_their_first_windows():
     assert lines[4:] == [f"... and {len(example.windows) - 4} windows more"]
     shown = " ".join(example.windows[:4]).split()
     decides = zip(shown, example.rationale, strict=False)
-    assert row["decides"] == " ".join(word for word, mark in decides if mark)
+    assert row["rationale"] == " ".join(word for word, mark in decides if mark)
 
 
 def test_entries_say_what_a_reader_must_know():
-    for name, entry in CORPORA.items():
+    for name, entry in entries().items():
         assert entry.name == name
         assert entry.about
         assert entry.licence
-        assert entry.cite
-        assert (entry.kind == "native") == bool(entry.where and entry.files)
+        assert entry.citation
+        assert (entry.kind == "native") == bool(entry.url and entry.files)
 
 
 def test_all_files_of_a_corpus_can_be_fetched_and_nearly_all_can_be_checked():
     unchecked = set()
-    for entry in CORPORA.values():
+    for entry in entries().values():
         fetched = {name: source.sha256 for source in entry.sources for name in (*source.files, source.keep) if name}
         if entry.sources:
             assert fetched.keys() == entry.files.keys(), entry.name
-        assert {*entry.instead, *entry.optional} <= entry.files.keys(), entry.name
+        assert {*entry.substitutes, *entry.optional} <= entry.files.keys(), entry.name
         known = [*entry.files.values(), *fetched.values()]
         assert all(not sha or re.fullmatch("[0-9a-f]{64}", sha) for sha in known), entry.name
         unchecked |= {name for name, sha in entry.files.items() if not sha and not fetched.get(name)}
@@ -209,12 +211,12 @@ def test_all_files_of_a_corpus_can_be_fetched_and_nearly_all_can_be_checked():
 
 
 def test_the_room_does_without_torch():
-    rooms = "whence.data.registry, whence.data.synthetic.planted, whence.data.lexical.vectors"
+    rooms = "whence.data.registry, whence.data.planted, whence.data.lexical.vectors"
     code = f"import sys, {rooms}; assert 'torch' not in sys.modules"
-    path = str(Path(catalogue.__file__).parents[2])
+    path = str(Path(registry.__file__).parents[2])
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": path})
 
 
 def test_a_name_that_is_too_long_for_a_file_is_unknown():
     with pytest.raises(BadData, match="there is no corpus 'xxx"):
-        catalogue.load("x" * 300)
+        registry.load("x" * 300)

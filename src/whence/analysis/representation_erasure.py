@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from whence.data.rng import draws
+from whence.data.rng import seeded_rng
 
 if TYPE_CHECKING:
     from whence.evaluation.bench import Bench
@@ -98,7 +98,7 @@ def relative(
 def rows(found: Losses, whole: Any, labels: Any, seed: int) -> Iterator[dict[str, Any]]:
     """The rows of one place."""
     shares, counted = relative(found, whole)
-    choosing = draws(seed, "halves").permutation(len(whole)) < len(whole) // 2
+    choosing = seeded_rng(seed, "halves").permutation(len(whole)) < len(whole) // 2
     halves = (mean(found.lost[choosing], found.count[choosing]),
               *spread(found.lost[~choosing], found.count[~choosing], seed))  # fmt: skip
     of_all = {"importance": spread(shares, counted, seed), "lost": spread(found.lost, found.count, seed)}

@@ -14,7 +14,8 @@ from whence.options import usually
 
 def command(arguments: list[str]) -> int:
     """`whence data list | get NAME | show NAME`."""
-    from whence.data import registry as catalogue
+    from whence.data import registry
+    from whence.data.preview import counts, preview
     from whence.data.tables.columns import Columns
 
     @dataclass(frozen=True)
@@ -26,26 +27,30 @@ def command(arguments: list[str]) -> int:
         data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = None
         """folder with the native corpora"""
         columns: Columns = field(default_factory=Columns)
-        """names of the table's columns, where they cannot be guessed"""
+        """names of the table's columns, where they cannot be inferred"""
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "data", arguments, "List, get or show corpora.")
     if options.verb == "list":
-        rows: Any = [{"name": e.name, "kind": e.kind, "about": e.about, "licence": e.licence}
-                     for e in catalogue.CORPORA.values()]  # fmt: skip
+        rows: Any = registry.listing()
         words = "\n".join(
             f"{row['name']:<15} {row['kind']:<9} {row['about']} Licence: {row['licence']}" for row in rows
         )
     elif not options.name:
         raise BadConfig(f"`whence data {options.verb}` needs the name of a corpus; see `whence data list`")
     elif options.verb == "get":
-        folder = catalogue.get(options.name, options.data_dir, quiet=options.output.silent)
+        folder = registry.get(options.name, options.data_dir, quiet=options.output.silent)
         rows, words = {"folder": str(folder)}, f"{options.name} is in {folder}"
     else:
-        corpus = catalogue.load(options.name, data_dir=options.data_dir, columns=options.columns)
-        rows = {"name": corpus.name, "about": corpus.about, "counts": catalogue.counts(corpus),
-                "notes": list(corpus.notes), "examples": catalogue.preview(corpus)}  # fmt: skip
-        words = shown(rows)
+        corpus = registry.load(options.name, data_dir=options.data_dir, columns=options.columns)
+        rows = {
+            "name": corpus.name,
+            "about": corpus.about,
+            "counts": counts(corpus),
+            "notes": list(corpus.notes),
+            "examples": preview(corpus),
+        }
+        words = describe_corpus(rows)
     print(json.dumps(rows, ensure_ascii=False, indent=1) if options.output.json else words)
     return 0
 
@@ -53,14 +58,14 @@ def command(arguments: list[str]) -> int:
 MANY = 12  # labels to list; a corpus may have hundreds
 
 
-def shown(corpus: dict[str, Any]) -> str:
-    """A corpus in words: counts, notes, some examples."""
+def describe_corpus(corpus: dict[str, Any]) -> str:
+    """A corpus as text: counts, notes, some examples."""
     lines = [f"{corpus['name']}: {corpus['about']}", ""]
     for split, labels in corpus["counts"].items():
         each = [f"{count} {label}" if label else f"{count}" for label, count in labels.items()]
-        named = ", ".join(each[:MANY]) + (f" and {len(each) - MANY} labels more" if len(each) > MANY else "")
+        named = ", ".join(each[:MANY]) + (f" and {len(each) - MANY} more labels" if len(each) > MANY else "")
         lines.append(f"  {split:<6} {sum(labels.values())} examples" + f" ({named})" * any(labels))
     lines += [f"  note: {note}" for note in corpus["notes"]]
     for row in corpus["examples"]:
-        lines += ["", *(f"  {name:<8} {cell}".replace("\n", f"\n  {'':<8} ") for name, cell in row.items())]
+        lines += ["", *(f"  {name:<9} {cell}".replace("\n", f"\n  {'':<9} ") for name, cell in row.items())]
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from whence.commands._shared import HERE, Output, parsed
 def command(arguments: list[str]) -> int:
     """`whence list`: experiments, explainers, corpora, studies."""
     from whence.attribution import registry as explainers
-    from whence.data.registry import CORPORA
+    from whence.data import registry as corpora
     from whence.reproducing import study_files as studies
     from whence.results import experiment as experiments
 
@@ -22,7 +22,7 @@ def command(arguments: list[str]) -> int:
     there = {
         "experiments": {name: experiments.about(name) for name in experiments.names()},
         "explainers": {name: explainers.about(name) for name in explainers.names()},
-        "corpora": {name: entry.about for name, entry in CORPORA.items()},
+        "corpora": {row["name"]: row["about"] for row in corpora.listing()},
         "studies": {name: studies.read(name).title for name in studies.names()},
     }
     if options.output.json:

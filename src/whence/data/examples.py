@@ -5,31 +5,32 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from whence.core.errors import BadData
 from whence.data.syntax.trees import check_tree
 
-# parts that corpora did not have at first: their checksums must not change
-LATER = ("alignment", "windows", "values", "heads", "relations", "pair_heads")
-UNCOUNTED = ("features",)  # `probes` alone reads them, and knows them by a checksum of their own
+# of the fields that a checksum covers, these are left out where they are None; the others count as null
+OMITTED_IF_NONE = ("alignment", "windows", "values", "heads", "relations", "pair_heads")
+NOT_IN_CHECKSUM = ("features",)  # only `probes` reads them, and has a checksum of its own for them
 
 
 @dataclass(frozen=True)
 class Example:
     """One text, or a pair of texts, with what is to be predicted from it.
 
-    `words` and `pair_words` are there where the corpus comes in words; `text` and `pair` are then those words joined by
+    `words` and `pair_words` are set where the corpus comes in words; `text` and `pair` are then those words joined by
     spaces. `pair` is the second text: the question asked of a story, the hypothesis for a premise. What is predicted is
     a `label`, or `tags` (one for each word), or a `target` text. `rationale` says of each word of `words` whether it
-    truly decides the label, where that is known; `alignment` which word of `words` and which word of the target (split
-    at spaces), both counted from 0, are translations of each other.
+    decides the label, where that is known; `alignment` which word of `words` and which word of the target (split at
+    spaces), both counted from 0, are translations of each other.
 
-    A narrative comes in `windows` of time, which joined by spaces are its `text`; of each window one of the `values` is
-    predicted. Its `words` are all words of all windows.
+    A narrative comes in `windows` of time, which joined by spaces are its `text`; for each window one of the `values`
+    is predicted. Its `words` are all words of all windows.
 
-    `heads` is a dependency tree of `words`: for each the place of its head, counted from 0, and -1 for the root;
-    `relations` says what each word is to its head, and `pair_heads` is a tree of `pair_words`. `features` has for each
-    word of a treebank its part of speech and its morphology, as in `UPOS=NOUN|Number=Sing`.
+    `heads` is a dependency tree of `words`: for each word the position of its head, counted from 0, and -1 for the
+    root; `relations` names each word's relation to its head, and `pair_heads` is a tree of `pair_words`. `features` has
+    for each word of a treebank its part of speech and its morphology, as in `UPOS=NOUN|Number=Sing`.
     """
 
     text: str
@@ -58,15 +59,15 @@ class Example:
         if self.pair_heads is not None:
             check_tree(self.pair_heads, len(self.pair_words or ()), "pair_heads")
         for name in ("tags", "rationale", "relations", "features"):
-            marks = getattr(self, name)
-            if marks is not None and (self.words is None or len(marks) != len(self.words)):
-                there = "no words" if self.words is None else f"{len(self.words)} words"
-                raise BadData(f"{name} must mark every word; there are {len(marks)} marks and {there}: {self.text!r}")
+            values = getattr(self, name)
+            if values is not None and (self.words is None or len(values) != len(self.words)):
+                words = "no words" if self.words is None else f"{len(self.words)} words"
+                raise BadData(f"{name} needs one value for each word; it has {len(values)}, for {words}: {self.text!r}")
 
     @property
     def deciding(self) -> tuple[bool, ...] | None:
-        """Which words of `words` decide what is explained, where that is known: those of the rationale; of a
-        translation, of which the last word is explained, the words that are linked to it.
+        """Which words decide the explained prediction, where that is known: those of the rationale; of a translation,
+        whose last word is explained, the words aligned with it.
         """
         if self.rationale is not None or self.alignment is None:
             return self.rationale
@@ -96,8 +97,9 @@ def check_windows(example: Example) -> None:
         raise BadData(f"every window needs a value; there are {len(windows)} windows and {len(values)}: {shown!r}")
     wrong = [number for number, value in enumerate(values or ()) if not math.isfinite(value)]
     if values is not None and wrong:
-        raise BadData(f"window {wrong[0]} (counted from 0) has the value {values[wrong[0]]}; a number was expected: "
-                      f"{shown!r}")  # fmt: skip
+        raise BadData(
+            f"window {wrong[0]} (counted from 0) has the value {values[wrong[0]]}; a number was expected: {shown!r}"
+        )
 
 
 def narrative(
@@ -105,19 +107,19 @@ def narrative(
     values: Sequence[float] | None = None,
     rationale: Sequence[Sequence[bool]] | None = None,
 ) -> Example:
-    """A narrative from the words of each window, with its values, and with the marks of each window's words."""
+    """A narrative from the words of each window, with its values, and with the rationale of each window's words."""
     words = tuple(word for window in windows for word in window)
-    marks = None if rationale is None else tuple(mark for window in rationale for mark in window)
-    given = None if values is None else tuple(float(value) for value in values)
+    decides = None if rationale is None else tuple(mark for window in rationale for mark in window)
+    floats = None if values is None else tuple(float(value) for value in values)
     texts = tuple(" ".join(window) for window in windows)
-    return Example(" ".join(texts), words=words, rationale=marks, windows=texts, values=given)
+    return Example(" ".join(texts), words=words, rationale=decides, windows=texts, values=floats)
 
 
 @dataclass(frozen=True)
 class Corpus:
     """Named splits of examples. `labels` are the classes (or tags) in the order of their numbers.
 
-    `notes` says what a reader guessed, dropped or changed, in sentences for people.
+    `notes` says in sentences what was inferred, dropped or changed while reading.
     """
 
     name: str
@@ -131,14 +133,17 @@ class Corpus:
             raise BadData(f"{self.name} has no split {split!r}; it has: {', '.join(self.splits)}")
         return self.splits[split]
 
-    @property
+    @cached_property
     def checksum(self) -> str:
-        """sha256 over all that the examples hold but their features, in order: two corpora are the same if this is."""
+        """sha256 of all examples in order, without their features: corpora are the same if this is. Computed once."""
         digest = hashlib.sha256()
         for split, examples in self.splits.items():
             digest.update(split.encode())
             for example in examples:
-                parts = {name: part for name, part in vars(example).items() if name not in UNCOUNTED}
-                held = {name: part for name, part in parts.items() if name not in LATER or part is not None}
-                digest.update(json.dumps(held, ensure_ascii=False, sort_keys=True).encode())
+                fields = {name: value for name, value in vars(example).items() if _counts(name, value)}
+                digest.update(json.dumps(fields, ensure_ascii=False, sort_keys=True).encode())
         return digest.hexdigest()
+
+
+def _counts(name: str, value: object) -> bool:
+    return name not in NOT_IN_CHECKSUM and not (value is None and name in OMITTED_IF_NONE)

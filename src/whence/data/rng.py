@@ -9,7 +9,7 @@ import numpy as np
 Item = TypeVar("Item")
 
 
-def draws(seed: int, name: str) -> np.random.Generator:
+def seeded_rng(seed: int, name: str) -> np.random.Generator:
     """A generator for one purpose: the same seed and name give the same numbers, other names independent ones."""
     return np.random.default_rng([seed, zlib.crc32(name.encode())])
 
@@ -19,8 +19,8 @@ def pick(rng: np.random.Generator, items: Sequence[Item]) -> Item:
     return items[int(rng.integers(len(items)))]
 
 
-def held_out(items: Sequence[Item], share: float, name: str) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+def hold_out(items: Sequence[Item], share: float, name: str) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
     """The items without a share of them, and that share (one at least), drawn with a fixed seed; both stay in order."""
-    chosen = set(draws(0, name).permutation(len(items))[: max(1, round(share * len(items)))].tolist())
+    chosen = set(seeded_rng(0, name).permutation(len(items))[: max(1, round(share * len(items)))].tolist())
     kept = tuple(item for number, item in enumerate(items) if number not in chosen)
     return kept, tuple(item for number, item in enumerate(items) if number in chosen)

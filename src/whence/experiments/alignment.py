@@ -44,7 +44,7 @@ from whence.analysis.alignment import (  # fmt: skip
 )
 from whence.core.errors import BadData
 from whence.data.examples import Example
-from whence.data.rng import draws
+from whence.data.rng import seeded_rng
 from whence.evaluation.config import Run
 from whence.measures.alignment_error import How, by_chance, counted, diagonal, linked
 from whence.measures.bootstrap import Interval
@@ -100,7 +100,7 @@ COLUMNS = Columns(
 def run(config: Config, bench: "Bench") -> pd.DataFrame:
     """The table: the links of every head in every pair of sentences, counted."""
     refuse_unlinked(bench.examples, config.data)
-    order = draws(config.seed, "halves").permutation(len(bench.examples))
+    order = seeded_rng(config.seed, "halves").permutation(len(bench.examples))
     half = np.where(order < len(order) // 2, CHOOSING, REPORTING)
     drawn = to_be_drawn(bench.examples)
     rows: list[dict[str, Any]] = []

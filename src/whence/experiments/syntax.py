@@ -33,7 +33,7 @@ from whence.analysis.syntax import ranking, rows
 from whence.analysis.syntax_figures import along_epochs, by_head, by_layer, of_all, of_sentence, to_be_drawn
 from whence.analysis.syntax_verdict import decided, differences, named, trend
 from whence.core.errors import BadConfig
-from whence.data.download.corpus_folder import sha256
+from whence.data.checksum import sha256
 from whence.data.syntax.forest import TRUE, Measuring, grown, with_trees
 from whence.evaluation.config import Run
 from whence.measures.bootstrap import Interval

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from whence.data.registry import CORPORA
+from whence.data.registry import resolve
 from whence.figures.style import linked, save
 from whence.reproducing.compare import FigureResult
 from whence.reproducing.ledger_row import format_cells, from_table
@@ -110,9 +110,8 @@ def _cell(value: object, digits: int) -> str:
 
 def _publishable(result: Result, module: Experiment) -> pd.DataFrame:
     """The table, without the texts of a corpus whose licence may not allow copying: only synthetic ones are ours."""
-    name, _, variant = str(result.manifest["corpus"]["name"]).partition(":")
-    corpus = CORPORA.get(name)
-    ours = corpus is not None and corpus.kind == "embedded" and "of" not in corpus.variants.get(variant, {})
+    known = resolve(str(result.manifest["corpus"]["name"]))
+    ours = known is not None and known[0].kind == "synthetic" and "of" not in known[0].variants.get(known[1], {})
     return result.table if ours else module.without_texts(result.table)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from whence.core.errors import BadConfig, BadData
-from whence.data.download.corpus_folder import home
+from whence.data.download.corpus_folder import data_folder
 from whence.data.examples import Corpus
 from whence.data.registry import load as load_corpus
 from whence.evaluation.runner import identified, perform
@@ -144,7 +144,7 @@ def training_of(run: Run, data_dir: Path | None) -> Training:
     """The training options of a case. Word vectors are looked up in the data folder, and so are pretrained models
     (`models/NAME`) before the hub is asked.
     """
-    options, data = dict(run.training), home(data_dir)
+    options, data = dict(run.training), data_folder(data_dir)
     local = data / "models" / str(options.get("model", "")).rpartition("/")[2]
     if "/" in str(options.get("model", "")) and local.is_dir():
         options["model"] = str(local)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from whence.core.errors import BadData
-from whence.data.download.corpus_folder import sha256
+from whence.data.checksum import sha256
 from whence.data.examples import Corpus
 from whence.data.tables.columns import Columns
 from whence.options import Unspoken, usually

@@ -40,7 +40,7 @@ def test_parts_stand_in_for_the_whole(made):
     written(made / "ag_news", "train.sample.csv.gz", ROWS * 5)
     corpus = ag_news.load(made)
     assert len(corpus["train"]) + len(corpus["dev"]) == 20
-    assert corpus.notes[0] == "train.csv is not there; read train.head2000.csv.gz and train.sample.csv.gz in its place"
+    assert corpus.notes[0] == "train.csv is missing; read train.head2000.csv.gz and train.sample.csv.gz instead"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from support.corpora import real, written
 from whence.core.errors import BadData
 from whence.data.corpora import conll2000
-from whence.data.registry import CORPORA, load
+from whence.data.registry import find, load
 from whence.measures.chunk_f1 import is_iob, segments
 
 FIRST = "Sales NNS B-NP\nrose VBD B-VP\n12 CD B-NP\n1,200 CD I-NP\n% NN I-NP\n. . O\n"
@@ -61,7 +61,7 @@ def test_a_damaged_line_is_said_with_its_number(made, line, says):
 def test_a_corpus_that_is_not_there_says_how_to_get_it(tmp_path):
     with pytest.raises(BadData, match=r"conll2000 is not in .* Get it with `whence data get conll2000`"):
         load("conll2000", data_dir=tmp_path)
-    assert CORPORA["conll2000"].where.endswith("conll2000.zip")
+    assert find("conll2000").url.endswith("conll2000.zip")
 
 
 def test_the_real_sentences():

@@ -43,7 +43,7 @@ def test_the_container_makes_no_difference(tmp_path):
     (tmp_path / "b" / "imdb").mkdir(parents=True)
     (tmp_path / "b" / "imdb" / "aclImdb_v1.tar.gz").write_bytes(packed(dict(reversed(REVIEWS.items()))))
     assert imdb.load(tmp_path / "a").checksum == imdb.load(tmp_path / "b").checksum
-    assert "aclImdb_v1.tar.gz is not there; read aclImdb in its place" in imdb.load(tmp_path / "a").notes
+    assert "aclImdb_v1.tar.gz is missing; read aclImdb instead" in imdb.load(tmp_path / "a").notes
     assert (
         load("imdb", data_dir=tmp_path / "b").notes[-1] == "aclImdb_v1.tar.gz is not the official file, by its sha256"
     )

@@ -42,7 +42,7 @@ def test_parts_stand_in_for_the_whole(made):
     (made / "snli" / "snli_1.0_train.jsonl").rename(made / "snli" / "snli_1.0_train.first100k.jsonl")
     corpus = load("snli", data_dir=made)
     assert len(corpus["train"]) == 2
-    assert corpus.notes[0] == "snli_1.0_train.jsonl is not there; read snli_1.0_train.first100k.jsonl in its place"
+    assert corpus.notes[0] == "snli_1.0_train.jsonl is missing; read snli_1.0_train.first100k.jsonl instead"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_multinli_reduced_to_three_fields(tmp_path):
     corpus = multinli.load(tmp_path)
     assert list(corpus.splits) == ["test"]
     assert [(e.text, e.pair, e.words) for e in corpus["test"]] == [("Rights are nice", "All like them", None)]
-    assert "multinli_1.0_train.jsonl is not there" in corpus.notes
+    assert "multinli_1.0_train.jsonl is missing" in corpus.notes
 
 
 def test_the_real_pairs_of_snli():

@@ -87,7 +87,7 @@ def test_sentences_without_a_training_set(sentences):
         (("so", "good", "!"), "positive"),
     ]
     assert list(corpus.splits) == ["dev", "test"]
-    assert corpus.notes == ("sentiment.train.0 is not there", "sentiment.train.1 is not there")
+    assert corpus.notes == ("sentiment.train.0 is missing", "sentiment.train.1 is missing")
 
 
 def test_sentences_with_a_training_set(sentences):

@@ -12,8 +12,8 @@ import pytest
 
 from support.corpora import packed
 from whence.core.errors import BadData
-from whence.data import registry as catalogue
-from whence.data.download.corpus_folder import Shelf
+from whence.data import registry
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.download.fetch import fetch
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus
@@ -60,7 +60,7 @@ def place(monkeypatch) -> Iterator[str]:
 
 def entry(*sources: Source, **rest) -> Entry:
     files = rest.pop("files", {name: "" for source in sources for name in (*source.files, source.keep) if name})
-    return Entry("made", "made up", "none", "native", lambda folder: Corpus("made", {}), where="http://page",
+    return Entry("made", "made up", "none", "native", lambda folder: Corpus("made", {}), url="http://page",
                  files=files, sources=sources, **rest)  # fmt: skip
 
 
@@ -87,20 +87,20 @@ def test_a_checksum_that_nobody_published_is_said(place, tmp_path, capsys):
     known, unknown = Source(f"{place}/e.csv", keep="e.csv"), Source(f"{place}/d.txt.gz", keep="d.txt.gz")
     fetch(entry(known, unknown, files={"e.csv": sha(b"five"), "d.txt.gz": ""}), tmp_path)
     heard = capsys.readouterr().err
-    assert f"d.txt.gz has the sha256 {sha(SENT['d.txt.gz'])}; it could not be compared" in heard
+    assert f"d.txt.gz has the sha256 {sha(SENT['d.txt.gz'])}; it could not be verified" in heard
     assert "e.csv has the sha256" not in heard
 
 
 @pytest.mark.parametrize(
     ("name", "source", "says"),
     [
-        ("a.zip", {"sha256": "0" * 64, "files": ("one.txt",)}, r"a\.zip sent has the sha256 .*; 0{64} was expected"),
+        ("a.zip", {"sha256": "0" * 64, "files": ("one.txt",)}, r"a\.zip has the sha256 .*; 0{64} was expected"),
         (
             "b.tgz",
             {"files": ("qa.txt", "gone.txt")},
             r"b\.tgz holds no gone\.txt; it holds: other\.txt, qa\.txt, qa\.txt",
         ),
-        ("e.csv", {"files": ("one.txt",)}, "is not a zip archive, and not a tar archive either"),
+        ("e.csv", {"files": ("one.txt",)}, "is neither a zip nor a tar archive"),
         ("nowhere", {"keep": "x"}, "answered 404"),
     ],
 )
@@ -118,14 +118,14 @@ def test_a_single_file_that_was_changed_is_refused(place, tmp_path):
 
 
 def test_a_folder_with_parts_can_be_read_but_is_not_the_official_one(tmp_path):
-    made = entry(Source("http://nowhere", keep="train.csv"), instead={"train.csv": ("part.csv",)})
+    made = entry(Source("http://nowhere", keep="train.csv"), substitutes={"train.csv": ("part.csv",)})
     (tmp_path / "made").mkdir()
     (tmp_path / "made" / "part.csv").write_bytes(b"x")
     with pytest.raises(BadData, match=r"but train\.csv are missing .*what is there can be read as it is"):
         fetch(made, tmp_path)
-    shelf = Shelf(made, tmp_path / "made")
-    assert shelf.take("train.csv") == [tmp_path / "made" / "part.csv"]
-    assert shelf.notes == ["train.csv is not there; read part.csv in its place"]
+    folder = CorpusFolder(made, tmp_path / "made")
+    assert folder.paths("train.csv") == [tmp_path / "made" / "part.csv"]
+    assert folder.notes == ["train.csv is missing; read part.csv instead"]
 
 
 def test_a_gzipped_official_file_is_the_official_one(tmp_path):
@@ -134,9 +134,9 @@ def test_a_gzipped_official_file_is_the_official_one(tmp_path):
     (tmp_path / "made" / "e.csv.gz").write_bytes(gzip.compress(b"five"))
     assert fetch(made, tmp_path) == tmp_path / "made"
     (tmp_path / "made" / "e.csv.gz").write_bytes(gzip.compress(b"six"))
-    assert Shelf(made, tmp_path / "made").altered() == ["e.csv"]
+    assert CorpusFolder(made, tmp_path / "made").modified() == ["e.csv"]
 
 
 def test_a_folder_that_cannot_be_written_is_told():
     with pytest.raises(CannotSave, match=r"could not write in /proc/whence: .*another folder with --data-dir"):
-        catalogue.get("sst", "/proc/whence")
+        registry.get("sst", "/proc/whence")

@@ -8,9 +8,10 @@ import pytest
 from support.corpora import real, written
 from whence.core.errors import BadConfig, BadData
 from whence.data.corpora import ud_ewt
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.formats.conllu import read_conllu
-from whence.data.registry import load, preview
+from whence.data.preview import preview
+from whence.data.registry import load
 from whence.data.syntax.trees import is_projective, share_before
 from whence.data.tables.reader import Columns
 
@@ -153,9 +154,9 @@ def test_a_named_column_must_hold_trees(tmp_path, cell, says):
 
 def test_the_real_treebank():
     folder = real("ud_ewt") / "ud_ewt"
-    shelf = Shelf(ud_ewt.ENTRY, folder)
-    assert shelf.altered() == []
-    sentences = read_conllu(shelf.take("en_ewt-ud-dev.conllu")[0])
+    folder = CorpusFolder(ud_ewt.ENTRY, folder)
+    assert folder.modified() == []
+    sentences = read_conllu(folder.paths("en_ewt-ud-dev.conllu")[0])
     assert (len(sentences), sum(len(sentence.words) for sentence in sentences)) == (2001, 25147)
     assert len({tag for sentence in sentences for tag in sentence.upos}) == 17
     assert share_before(sentence.heads for sentence in sentences) == pytest.approx(0.3888, abs=1e-4)

@@ -10,7 +10,7 @@ from support.corpora import real, written
 from whence.data.corpora import ud_ewt
 from whence.data.corpora.senteval import TASKS
 from whence.data.corpora.ud_ewt import example
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.examples import Corpus, Example
 from whence.data.formats.conllu import read_conllu
 from whence.data.probing import tasks as probing
@@ -18,7 +18,7 @@ from whence.data.probing.perturbed import two_clauses
 from whence.data.probing.sampled import MAKERS, derived, divided, even, features_checksum, labelled, uneven
 from whence.data.probing.tasks import Item
 from whence.data.registry import load
-from whence.data.rng import draws
+from whence.data.rng import seeded_rng
 
 VERB = "VERB|Mood=Ind|Tense={}|VerbForm=Fin"
 PAST, PRESENT = VERB.format("Past"), VERB.format("Pres")
@@ -52,7 +52,7 @@ def sentences(tmp_path_factory):
 
 
 def read(name, e, known, seed=0):
-    return MAKERS[name](known)(e, draws(seed, name))
+    return MAKERS[name](known)(e, seeded_rng(seed, name))
 
 
 def test_features_are_read_by_both_roads(tmp_path, sentences):
@@ -249,8 +249,10 @@ def test_labels_of_a_corpus_are_one_task():
 
 def test_the_real_treebank():
     """Its two small files, one to train on: classes are even, and nothing is in both."""
-    shelf = Shelf(ud_ewt.ENTRY, real("ud_ewt") / "ud_ewt")
-    sides = [[example(s) for s in read_conllu(shelf.take(f"en_ewt-ud-{split}.conllu")[0])] for split in ("dev", "test")]
+    folder = CorpusFolder(ud_ewt.ENTRY, real("ud_ewt") / "ud_ewt")
+    sides = [
+        [example(s) for s in read_conllu(folder.paths(f"en_ewt-ud-{split}.conllu")[0])] for split in ("dev", "test")
+    ]
     train, test = divided(Corpus("ud", {"train": tuple(sides[0]), "test": tuple(sides[1])}), sides[1], 0)
     tasks, left_out = derived(TASKS, train, test, 2000, 1000, 0)
     assert len(tasks) + len(left_out) == 10

@@ -7,7 +7,7 @@ import pytest
 from whence.core.errors import BadConfig
 from whence.data.registry import load
 from whence.data.syntax.trees import arc_lengths, is_projective
-from whence.data.synthetic import clause_words as known
+from whence.data.synthetic.shared import clause_words as known
 
 KIND = {
     word: kind

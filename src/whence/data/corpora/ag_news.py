@@ -9,12 +9,12 @@ from pathlib import Path
 
 from whence.core.errors import BadConfig, BadData
 from whence.data.corpora.shared.length_filter import of_length
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus, Example
 from whence.data.formats.csv_tsv import separated_lines
 from whence.data.formats.text import read_text, short
-from whence.data.rng import held_out
+from whence.data.rng import hold_out
 
 CLASSES = {"1": "world", "2": "sports", "3": "business", "4": "sci/tech"}
 TASKS = {"business": ("world", "business"), "all": tuple(CLASSES.values())}
@@ -32,16 +32,16 @@ def load(
     """
     if task not in TASKS:
         raise BadConfig(f"ag_news has the tasks {' and '.join(TASKS)}; {task!r} is neither")
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
-    official, test = ([e for path in shelf.take(name) for e in each_row(path)] for name in ("train.csv", "test.csv"))
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
+    official, test = ([e for path in folder.paths(name) for e in each_row(path)] for name in ("train.csv", "test.csv"))
     wanted = TASKS[task]
-    train, dev = held_out([e for e in official if e.label in wanted], DEV, "ag_news/dev")
+    train, dev = hold_out([e for e in official if e.label in wanted], DEV, "ag_news/dev")
     notes = ["wrote backslashes, which stand for lost line breaks, as spaces",
              f"drew {len(dev):,} of {len(train) + len(dev):,} training rows as dev"]  # fmt: skip
     splits = {"train": train, "dev": dev, "test": tuple(e for e in test if e.label in wanted)}
     kept, dropped = of_length(splits, longer_than, shorter_than)
     name = "ag_news" if task == "business" else f"ag_news:{task}"
-    return Corpus(name, kept, wanted, ENTRY.about, (*shelf.notes, *notes, *dropped))
+    return Corpus(name, kept, wanted, ENTRY.about, (*folder.notes, *notes, *dropped))
 
 
 def each_row(path: Path) -> Iterator[Example]:
@@ -63,12 +63,12 @@ ENTRY = Entry(
     kind="native",
     load=load,
     variants={task: {"task": task} for task in TASKS},
-    where=f"{PLACE}/train.csv",
+    url=f"{PLACE}/train.csv",
     files={
         "train.csv": "76a0a2d2f92b286371fe4d4044640910a04a803fdd2538e0f3f29a5c6f6b672e",
         "test.csv": "521465c2428ed7f02f8d6db6ffdd4b5447c1c701962353eb2c40d548c3c85699",
     },
     sources=(Source(f"{PLACE}/train.csv", keep="train.csv"), Source(f"{PLACE}/test.csv", keep="test.csv")),
-    instead={"train.csv": ("train.head2000.csv", "train.sample.csv")},
-    cite="Zhang, Zhao & LeCun (2015). Character-level Convolutional Networks for Text Classification. NeurIPS.",
+    substitutes={"train.csv": ("train.head2000.csv", "train.sample.csv")},
+    citation="Zhang, Zhao & LeCun (2015). Character-level Convolutional Networks for Text Classification. NeurIPS.",
 )

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from whence.core.errors import BadConfig, BadData
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus, Example
 from whence.data.formats.text import each_line
-from whence.data.rng import held_out
+from whence.data.rng import hold_out
 
 TASKS = {1: "qa1_single-supporting-fact", 2: "qa2_two-supporting-facts", 3: "qa3_three-supporting-facts"}
 FOLDER, LARGE, SMALL = "tasks_1-20_v1-2", "en-10k", "en"
@@ -39,18 +39,18 @@ def load(data_dir: str | Path, task: int = 1) -> Corpus:
     """
     if task not in TASKS:
         raise BadConfig(f"babi has the tasks {', '.join(map(str, TASKS))}; {task} is none of them")
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
     stories = {}
     for split in ("train", "test"):
-        path = shelf.take(f"{FOLDER}/{LARGE}/{TASKS[task]}_{split}.txt")[0]
+        path = folder.paths(f"{FOLDER}/{LARGE}/{TASKS[task]}_{split}.txt")[0]
         stories[split] = read_stories(path)
-        shelf.notes.append(f"read {split} from {path.parent.name}/{path.name}")
-    train, dev = held_out(stories["train"], DEV, "babi/dev")
+        folder.notes.append(f"read {split} from {path.parent.name}/{path.name}")
+    train, dev = hold_out(stories["train"], DEV, "babi/dev")
     told = {"train": train, "dev": dev, "test": tuple(stories["test"])}
     splits = {split: tuple(e for story in those for e in story.asked) for split, those in told.items()}
     drawn = f"drew {len(dev):,} of {len(stories['train']):,} training stories, with all their questions, as dev"
     labels = sorted({e.label for examples in splits.values() for e in examples if e.label})
-    return Corpus(f"babi:{task}", splits, tuple(labels), ENTRY.about, (*shelf.notes, drawn))
+    return Corpus(f"babi:{task}", splits, tuple(labels), ENTRY.about, (*folder.notes, drawn))
 
 
 def read_stories(path: Path) -> list[Story]:
@@ -94,7 +94,7 @@ ENTRY = Entry(
     kind="native",
     load=load,
     variants={str(task): {"task": task} for task in TASKS},
-    where="http://www.thespermwhale.com/jaseweston/babi/tasks_1-20_v1-2.tar.gz",
+    url="http://www.thespermwhale.com/jaseweston/babi/tasks_1-20_v1-2.tar.gz",
     files=FILES,
     sources=(
         Source(
@@ -103,7 +103,7 @@ ENTRY = Entry(
             tuple(FILES),
         ),
     ),
-    instead={name: (name.replace(f"/{LARGE}/", f"/{SMALL}/"),) for name in FILES},
-    cite="Weston et al. (2015). Towards AI-Complete Question Answering: A Set of Prerequisite Toy Tasks. "
+    substitutes={name: (name.replace(f"/{LARGE}/", f"/{SMALL}/"),) for name in FILES},
+    citation="Weston et al. (2015). Towards AI-Complete Question Answering: A Set of Prerequisite Toy Tasks. "
     "arXiv:1502.05698.",
 )

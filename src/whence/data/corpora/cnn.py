@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from whence.core.errors import BadConfig, BadData
 from whence.data.corpora.shared.length_filter import counted
 from whence.data.download.archives import each_member
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus, Example
 
@@ -34,8 +34,8 @@ def load(data_dir: str | Path, share: float = 1.0) -> Corpus:
     """
     if not 0 < share <= 1:
         raise BadConfig(f"the share of training questions must be above 0 and at most 1; it is {share}")
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
-    path = shelf.take(ARCHIVE)[0]
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
+    path = folder.paths(ARCHIVE)[0]
     found = sorted(each_question(path, share), key=lambda question: question[0])
     splits = {split: tuple(e for name, e in found if name.startswith(f"{split}/")) for split in FOLDERS.values()}
     if not all(splits.values()):
@@ -45,7 +45,7 @@ def load(data_dir: str | Path, share: float = 1.0) -> Corpus:
     notes = ["the labels are the entities of all passages; an answer is always one of those in its own passage"]
     notes += [f"read {len(splits['train']):,} training questions, a share of {share} by name"] if share < 1 else []
     ordered = tuple(sorted(labels, key=lambda entity: int(entity.removeprefix("@entity"))))
-    return Corpus("cnn", splits, ordered, ENTRY.about, (*shelf.notes, *notes))
+    return Corpus("cnn", splits, ordered, ENTRY.about, (*folder.notes, *notes))
 
 
 def each_question(path: Path, share: float) -> Iterator[tuple[str, Example]]:
@@ -84,9 +84,9 @@ ENTRY = Entry(
     licence="Apache-2.0 for the questions' code; the articles are CNN's",
     kind="native",
     load=load,
-    where="https://cs.nyu.edu/~kcho/DMQA/",
+    url="https://cs.nyu.edu/~kcho/DMQA/",
     files={ARCHIVE: "9405beb90c9267e7769c86fa42720b7e479bcf38c64217c0d3f456ce8cd122ce"},
     sources=(Source(DRIVE, keep=ARCHIVE),),
-    instead={ARCHIVE: ("cnn.tar.gz", "cnn.tar", "questions", "cnn")},
-    cite="Hermann et al. (2015). Teaching Machines to Read and Comprehend. NeurIPS.",
+    substitutes={ARCHIVE: ("cnn.tar.gz", "cnn.tar", "questions", "cnn")},
+    citation="Hermann et al. (2015). Teaching Machines to Read and Comprehend. NeurIPS.",
 )

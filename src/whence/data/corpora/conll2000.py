@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from whence.core.errors import BadData
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
 from whence.data.formats.text import each_line, short
-from whence.data.rng import held_out
+from whence.data.rng import hold_out
 
 DEV = 0.1  # of the official training sentences
 PARTS = 3  # word, part of speech, chunk
@@ -26,16 +26,16 @@ def load(data_dir: str | Path, digits: bool = False) -> Corpus:
     as in Yang 2019; `test` is untouched. With `digits` (`conll2000:digits`) a word that is nothing but digits is 0, as
     in the code of Yang 2019.
     """
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
-    read = {split: tuple(each_sentence(shelf.take(f"{split}.txt")[0], digits)) for split in ("train", "test")}
-    train, dev = held_out(read["train"], DEV, "conll2000/dev")
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
+    read = {split: tuple(each_sentence(folder.paths(f"{split}.txt")[0], digits)) for split in ("train", "test")}
+    train, dev = hold_out(read["train"], DEV, "conll2000/dev")
     splits = {"train": train, "dev": dev, "test": read["test"]}
     labels = {tag for examples in splits.values() for e in examples for tag in e.tags or ()}
     drawn = f"drew {len(dev):,} of {len(read['train']):,} training sentences as dev"
     told = ["wrote words of digits alone as 0"] if digits else []
     return Corpus(
         "conll2000:digits" if digits else "conll2000", splits, tuple(sorted(labels, key=in_order)), ENTRY.about,
-        (*shelf.notes, drawn, *told),
+        (*folder.notes, drawn, *told),
     )  # fmt: skip
 
 
@@ -82,10 +82,10 @@ ENTRY = Entry(
     kind="native",
     load=load,
     variants={"digits": {"digits": True}},
-    where="https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora/conll2000.zip",
+    url="https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora/conll2000.zip",
     files={
         "train.txt": "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea",
         "test.txt": "73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628",
     },
-    cite="Tjong Kim Sang & Buchholz (2000). Introduction to the CoNLL-2000 Shared Task: Chunking. CoNLL.",
+    citation="Tjong Kim Sang & Buchholz (2000). Introduction to the CoNLL-2000 Shared Task: Chunking. CoNLL.",
 )

@@ -11,10 +11,10 @@ from pathlib import Path
 from whence.core.errors import BadData
 from whence.data.corpora.shared.length_filter import of_length
 from whence.data.download.archives import each_member
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus, Example
-from whence.data.rng import held_out
+from whence.data.rng import hold_out
 
 ARCHIVE = "aclImdb_v1.tar.gz"
 LABELS = {"neg": "negative", "pos": "positive"}
@@ -30,12 +30,12 @@ def load(data_dir: str | Path, longer_than: int | None = None, shorter_than: int
     *Differs from their code*: other reviews are drawn as `dev`, all of `test` is kept and not a fifth, and words are
     counted at spaces.
     """
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
-    reviews = read_reviews(shelf.take(ARCHIVE)[0])
-    train, dev = held_out(reviews["train"], DEV, "imdb/dev")
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
+    reviews = read_reviews(folder.paths(ARCHIVE)[0])
+    train, dev = hold_out(reviews["train"], DEV, "imdb/dev")
     notes = ["wrote line breaks as spaces", f"drew {len(dev):,} of {len(reviews['train']):,} training reviews as dev"]
     splits, dropped = of_length({"train": train, "dev": dev, "test": reviews["test"]}, longer_than, shorter_than)
-    return Corpus("imdb", splits, tuple(LABELS.values()), ENTRY.about, (*shelf.notes, *notes, *dropped))
+    return Corpus("imdb", splits, tuple(LABELS.values()), ENTRY.about, (*folder.notes, *notes, *dropped))
 
 
 def read_reviews(path: Path) -> dict[str, tuple[Example, ...]]:
@@ -68,9 +68,9 @@ ENTRY = Entry(
     kind="native",
     load=load,
     variants={"short": {"shorter_than": 400}},
-    where="https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz",
+    url="https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz",
     files={ARCHIVE: "c40f74a18d3b61f90feba1e17730e0d38e8b97c05fde7008942e91923d1658fe"},
     sources=(Source("https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz", keep=ARCHIVE),),
-    instead={ARCHIVE: ("aclImdb_labelled.tar.gz", "aclImdb")},
-    cite="Maas et al. (2011). Learning Word Vectors for Sentiment Analysis. ACL.",
+    substitutes={ARCHIVE: ("aclImdb_labelled.tar.gz", "aclImdb")},
+    citation="Maas et al. (2011). Learning Word Vectors for Sentiment Analysis. ACL.",
 )

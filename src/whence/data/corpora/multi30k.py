@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from whence.core.errors import BadConfig, BadData
 from whence.data.corpora.shared.parallel import DIRECTIONS, read_parallel
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus, Example
 from whence.data.formats.text import each_line
@@ -42,14 +42,14 @@ def load(data_dir: str | Path, direction: str = "en-de", aligned: bool = False) 
     """
     if aligned:
         return load_aligned(data_dir, direction)
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
     splits, notes = {}, []
     for split, name in SPLITS.items():
-        english, german = (shelf.take(f"{name}.{language}.gz")[0] for language in ("en", "de"))
+        english, german = (folder.paths(f"{name}.{language}.gz")[0] for language in ("en", "de"))
         splits[split], dropped = read_parallel(english, german, direction)
         notes += dropped
     name = "multi30k" if direction == "en-de" else f"multi30k:{direction}"
-    return Corpus(name, splits, about=ENTRY.about, notes=(*shelf.notes, *notes))
+    return Corpus(name, splits, about=ENTRY.about, notes=(*folder.notes, *notes))
 
 
 def load_aligned(data_dir: str | Path, direction: str = "en-de") -> Corpus:
@@ -111,9 +111,9 @@ ENTRY = Entry(
         "aligned": {"aligned": True},
         "aligned-de-en": {"direction": "de-en", "aligned": True},
     },
-    where=PLACE,
+    url=PLACE,
     files=FILES,
     sources=tuple(Source(f"{PLACE}/{name}", keep=name) for name in FILES),
-    instead={name: (name.removesuffix(".gz"),) for name in FILES},
-    cite="Elliott et al. (2016). Multi30K: Multilingual English-German Image Descriptions. VL Workshop.",
+    substitutes={name: (name.removesuffix(".gz"),) for name in FILES},
+    citation="Elliott et al. (2016). Multi30K: Multilingual English-German Image Descriptions. VL Workshop.",
 )

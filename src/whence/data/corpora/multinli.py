@@ -7,10 +7,10 @@ Native format: `multinli_1.0_{train,dev_matched,dev_mismatched}.jsonl`, one pair
 from pathlib import Path
 
 from whence.data.corpora.shared.nli import LABELS, read_pairs
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus, Example
-from whence.data.rng import held_out
+from whence.data.rng import hold_out
 
 TRAIN = "multinli_1.0_train.jsonl"
 TESTS = {"test": "multinli_1.0_dev_matched.jsonl", "test_mismatched": "multinli_1.0_dev_mismatched.jsonl"}
@@ -23,19 +23,19 @@ def load(data_dir: str | Path) -> Corpus:
     Since the official test labels are not public, the two official dev sets are for testing, as is usual: `test` has
     the genres of `train`, `test_mismatched` others. As `dev`, 5 % of the training pairs are drawn.
     """
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
     splits: dict[str, tuple[Example, ...]] = {}
     notes = ["took dev_matched as test and dev_mismatched as test_mismatched: the official test labels are not public"]
     for split, name in {"train": TRAIN, **TESTS}.items():
-        paths = shelf.take(name)
+        paths = folder.paths(name)
         if paths:
             splits[split], skipped = read_pairs(paths)
             notes += skipped
     if "train" in splits:
-        train, dev = held_out(splits.pop("train"), DEV, "multinli/dev")
+        train, dev = hold_out(splits.pop("train"), DEV, "multinli/dev")
         splits = {"train": train, "dev": dev, **splits}
         notes.append(f"drew {len(dev):,} of {len(train) + len(dev):,} training pairs as dev")
-    return Corpus("multinli", splits, LABELS, ENTRY.about, (*shelf.notes, *notes))
+    return Corpus("multinli", splits, LABELS, ENTRY.about, (*folder.notes, *notes))
 
 
 ENTRY = Entry(
@@ -44,7 +44,7 @@ ENTRY = Entry(
     licence="most of it under the OANC's licence, which allows all use; some genres under others (see its paper)",
     kind="native",
     load=load,
-    where="https://cims.nyu.edu/~sbowman/multinli/multinli_1.0.zip",
+    url="https://cims.nyu.edu/~sbowman/multinli/multinli_1.0.zip",
     files=dict.fromkeys((TRAIN, *TESTS.values()), ""),
     sources=(
         Source(
@@ -53,10 +53,10 @@ ENTRY = Entry(
             (TRAIN, *TESTS.values()),
         ),
     ),
-    instead={
+    substitutes={
         TESTS["test"]: ("dev_matched.reduced.jsonl",),
         TESTS["test_mismatched"]: ("dev_mismatched.reduced.jsonl",),
     },
     optional=(TRAIN, TESTS["test_mismatched"]),
-    cite="Williams, Nangia & Bowman (2018). A Broad-Coverage Challenge Corpus for Sentence Understanding. NAACL.",
+    citation="Williams, Nangia & Bowman (2018). A Broad-Coverage Challenge Corpus for Sentence Understanding. NAACL.",
 )

@@ -6,10 +6,10 @@ Native format: `news-commentary-v11.de-en.{en,de}`, one sentence a line; the WMT
 from pathlib import Path
 
 from whence.data.corpora.shared.parallel import DIRECTIONS, read_parallel
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus, Example
-from whence.data.rng import held_out
+from whence.data.rng import hold_out
 
 TRAIN = ("news-commentary-v11.de-en.en", "news-commentary-v11.de-en.de")
 NEWS = {"dev": "newstest2015", "test": "newstest2016"}
@@ -23,19 +23,19 @@ def load(data_dir: str | Path, direction: str = "en-de") -> Corpus:
     A test set that is not there is replaced by one in a hundred of the training pairs. *Differs from the paper*
     (Vashishth et al. 2019), which does not say which test sets it used.
     """
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
-    train, notes = read_parallel(shelf.take(TRAIN[0])[0], shelf.take(TRAIN[1])[0], direction)
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
+    train, notes = read_parallel(folder.paths(TRAIN[0])[0], folder.paths(TRAIN[1])[0], direction)
     later: dict[str, tuple[Example, ...]] = {}
     for split, names in TESTS.items():
-        paths = [path for name in names for path in shelf.take(name)]
+        paths = [path for name in names for path in folder.paths(name)]
         if len(paths) == 2:
             later[split], dropped = read_parallel(paths[0], paths[1], direction)
             notes += dropped
         else:
-            train, later[split] = held_out(train, DRAWN, f"news_commentary/{split}")
+            train, later[split] = hold_out(train, DRAWN, f"news_commentary/{split}")
             notes.append(f"drew {len(later[split]):,} training pairs as {split}, since {NEWS[split]} is not there")
     name = "news_commentary" if direction == "en-de" else f"news_commentary:{direction}"
-    return Corpus(name, {"train": train, **later}, about=ENTRY.about, notes=(*shelf.notes, *notes))
+    return Corpus(name, {"train": train, **later}, about=ENTRY.about, notes=(*folder.notes, *notes))
 
 
 ENTRY = Entry(
@@ -45,7 +45,7 @@ ENTRY = Entry(
     kind="native",
     load=load,
     variants={direction: {"direction": direction} for direction in DIRECTIONS},
-    where="http://www.statmt.org/wmt16/translation-task.html",
+    url="http://www.statmt.org/wmt16/translation-task.html",
     files=dict.fromkeys((*TRAIN, *TESTS["dev"], *TESTS["test"]), ""),
     sources=(
         Source(
@@ -60,5 +60,5 @@ ENTRY = Entry(
         ),
     ),
     optional=(*TESTS["dev"], *TESTS["test"]),
-    cite="Bojar et al. (2016). Findings of the 2016 Conference on Machine Translation. WMT.",
+    citation="Bojar et al. (2016). Findings of the 2016 Conference on Machine Translation. WMT.",
 )

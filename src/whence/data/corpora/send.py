@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from whence.core.errors import BadData
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example, narrative
 from whence.data.formats.csv_tsv import read_separated, separated_lines
@@ -41,8 +41,7 @@ def load(data_dir: str | Path, empty: Empty = "repeat") -> Corpus:
     *Differs from the authors' code*, which needs the same narratives in both folders: those that are in one alone (some
     transcripts may not be passed on) are counted in the notes.
     """
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
-    folder = shelf.take("features")[0].parent
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name).paths("features")[0].parent
     counted: Counter[str] = Counter()
     splits = {split: tuple(each_narrative(folder, name, empty, counted)) for split, name in SPLITS.items()}
     for split, examples in splits.items():
@@ -159,11 +158,11 @@ ENTRY = Entry(
     kind="native",
     load=load,
     variants={"drop": {"empty": "drop"}},
-    where="https://github.com/StanfordSocialNeuroscienceLab/SEND",
+    url="https://github.com/StanfordSocialNeuroscienceLab/SEND",
     files={"features": "", "ratings": ""},
-    by_hand="Its makers give it to researchers who sign the licence at "
+    manual_download="Its makers give it to researchers who sign the licence at "
     "https://github.com/StanfordSocialNeuroscienceLab/SEND: ask there, and put its folders features and ratings into a "
     "folder send within your folder of corpora",
-    cite="Ong et al. (2019). Modeling emotion in complex stories: the Stanford Emotional Narratives Dataset. "
+    citation="Ong et al. (2019). Modeling emotion in complex stories: the Stanford Emotional Narratives Dataset. "
     "IEEE Transactions on Affective Computing.",
 )

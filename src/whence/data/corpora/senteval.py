@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from whence.core.errors import BadConfig, BadData
-from whence.data.download.corpus_folder import Shelf, absent
+from whence.data.download.corpus_folder import CorpusFolder, missing_corpus
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus, Example
 from whence.data.formats.text import each_line, short
@@ -35,11 +35,11 @@ def load(data_dir: str | Path, task: str = "past_present") -> Corpus:
     """The sentences of a task with their labels, from the folder `<data_dir>/senteval`; other tasks may be missing."""
     if task not in TASKS:
         raise BadConfig(f"senteval has the tasks {', '.join(TASKS)}; {task!r} is none of them")
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
     name = f"{task}.txt"
-    path = shelf.official(name)
+    path = folder.official(name)
     if path is None:
-        raise absent(ENTRY, shelf.folder, [name])
+        raise missing_corpus(ENTRY, folder.path, [name])
     held: dict[str, list[Example]] = {split: [] for split in SPLITS.values()}
     for split, example in each_example(path):
         held[split].append(example)
@@ -78,10 +78,10 @@ ENTRY = Entry(
     kind="native",
     load=load,
     variants={task: {"task": task} for task in TASKS},
-    where="https://github.com/facebookresearch/SentEval/tree/main/data/probing",
+    url="https://github.com/facebookresearch/SentEval/tree/main/data/probing",
     files={f"{task}.txt": "" for task in TASKS},
     sources=tuple(Source(f"{PLACE}/{task}.txt", keep=f"{task}.txt") for task in TASKS),
     optional=tuple(f"{task}.txt" for task in TASKS),
-    cite="Conneau et al. (2018). What you can cram into a single $&!#* vector: Probing sentence embeddings for "
+    citation="Conneau et al. (2018). What you can cram into a single $&!#* vector: Probing sentence embeddings for "
     "linguistic properties. ACL.",
 )

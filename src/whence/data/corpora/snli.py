@@ -6,7 +6,7 @@ Native format: `snli_1.0_{train,dev,test}.jsonl`, one pair a line, with parses.
 from pathlib import Path
 
 from whence.data.corpora.shared.nli import LABELS, read_pairs
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus
 from whence.data.syntax.head_rules import SCHEMES
@@ -24,14 +24,14 @@ def load(data_dir: str | Path, trees: str = "") -> Corpus:
 
     *Differs from Varano 2019*, whose trees are Stanford dependencies from a dependency parser: `content` is near them.
     """
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
     splits, notes = {}, []
     for split, name in FILES.items():
-        splits[split], skipped = read_pairs(shelf.take(name), trees)
+        splits[split], skipped = read_pairs(folder.paths(name), trees)
         notes += skipped
     if trees:
         notes.append(f"trees: {SCHEMES[trees]}, of the constituency parses that come with SNLI (Stanford parser)")
-    return Corpus(NAMES[trees], splits, LABELS, ENTRY.about, (*shelf.notes, *notes))
+    return Corpus(NAMES[trees], splits, LABELS, ENTRY.about, (*folder.notes, *notes))
 
 
 ENTRY = Entry(
@@ -41,7 +41,7 @@ ENTRY = Entry(
     kind="native",
     load=load,
     variants={"parsed": {"trees": "content"}, "parsed-collins": {"trees": "collins"}},
-    where="https://nlp.stanford.edu/projects/snli/snli_1.0.zip",
+    url="https://nlp.stanford.edu/projects/snli/snli_1.0.zip",
     files=dict.fromkeys(FILES.values(), ""),
     sources=(
         Source(
@@ -50,9 +50,9 @@ ENTRY = Entry(
             tuple(FILES.values()),
         ),
     ),
-    instead={
+    substitutes={
         FILES["train"]: ("snli_1.0_train.first100k.jsonl",),
         FILES["dev"]: ("snli_1.0_dev.part2566.jsonl",),
     },
-    cite="Bowman et al. (2015). A large annotated corpus for learning natural language inference. EMNLP.",
+    citation="Bowman et al. (2015). A large annotated corpus for learning natural language inference. EMNLP.",
 )

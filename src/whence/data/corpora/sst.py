@@ -11,7 +11,7 @@ from typing import Literal
 
 from whence.core.errors import BadConfig, BadData
 from whence.data.corpora.shared.length_filter import counted
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
 from whence.data.formats.text import read_text
@@ -134,8 +134,8 @@ def word_labels(data_dir: str | Path, cased: Literal["mean", "last"] = "mean") -
     Words that differ in capitals only were rated apart: their `mean`, or the `last` in the order of the files, which is
     about what the authors of Wu et al. 2020 did (last in the order of their dictionary).
     """
-    shelf = Shelf(ENTRY, Path(data_dir) / "sst")
-    files = [path for split in SPLITS for path in shelf.take(f"{split}.txt")]
+    folder = CorpusFolder(ENTRY, Path(data_dir) / "sst")
+    files = [path for split in SPLITS for path in folder.paths(f"{split}.txt")]
     rated: dict[str, dict[str, int]] = {}
     for node in (node for file in files for tree in each_tree(file) for node in tree.nodes()):
         if node.word is not None:
@@ -160,11 +160,12 @@ ENTRY = Entry(
     kind="native",
     load=load,
     variants={"binary": {"task": "binary"}, "fine": {"task": "fine"}},
-    where="https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip",
+    url="https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip",
     files={
         "train.txt": "e2f3f41b0b1e6d4dddc0effe3bfc2d27ed8928079aa9a03d652311614fc5feb7",
         "dev.txt": "0e9336aed6e4730e19f58d00a77b3f0297efdb755f7b5e598c98a05e3f97ea40",
         "test.txt": "6e54806dee95cf80cd918e7dfb3f6770f6df24bf826f289a4d1f709e1c8f6761",
     },
-    cite="Socher et al. (2013). Recursive Deep Models for Semantic Compositionality Over a Sentiment Treebank. EMNLP.",
+    citation="Socher et al. (2013). Recursive Deep Models for Semantic Compositionality Over a Sentiment Treebank. "
+    "EMNLP.",
 )

@@ -6,7 +6,7 @@ Native format: `en_ewt-ud-{train,dev,test}.conllu`. (Silveira et al. 2014; Nivre
 from pathlib import Path
 
 from whence.core.errors import BadConfig
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus, Example
 from whence.data.formats.conllu import Sentence, read_conllu, told
@@ -29,12 +29,12 @@ def load(data_dir: str | Path, tags: str = "upos") -> Corpus:
     """
     if tags not in TAGS:
         raise BadConfig(f"ud_ewt has the tags {', '.join(TAGS)}; {tags!r} is none of them")
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
-    paths = {split: shelf.take(name)[0] for split, name in zip(("train", "dev", "test"), FILES, strict=True)}
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
+    paths = {split: folder.paths(name)[0] for split, name in zip(("train", "dev", "test"), FILES, strict=True)}
     read = {split: read_conllu(path) for split, path in paths.items()}
     splits = {split: tuple(example(sentence, tags) for sentence in sentences) for split, sentences in read.items()}
     labels = sorted({tag for examples in splits.values() for e in examples for tag in e.tags or ()})
-    notes = (*shelf.notes, SCHEME, *told([s for sentences in read.values() for s in sentences]))
+    notes = (*folder.notes, SCHEME, *told([s for sentences in read.values() for s in sentences]))
     return Corpus("ud_ewt" if tags == "upos" else f"ud_ewt:{tags}", splits, tuple(labels), ENTRY.about, notes)
 
 
@@ -53,8 +53,8 @@ ENTRY = Entry(
     kind="native",
     load=load,
     variants={name: {"tags": name} for name in TAGS},
-    where="https://github.com/UniversalDependencies/UD_English-EWT",
+    url="https://github.com/UniversalDependencies/UD_English-EWT",
     files=FILES,
     sources=tuple(Source(f"{PLACE}/{name}", keep=name) for name in FILES),
-    cite="Silveira et al. (2014). A Gold Standard Dependency Corpus for English. LREC.",
+    citation="Silveira et al. (2014). A Gold Standard Dependency Corpus for English. LREC.",
 )

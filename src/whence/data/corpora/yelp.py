@@ -10,12 +10,12 @@ from jaxtyping import UInt8
 
 from whence.core.errors import BadConfig, BadData
 from whence.data.corpora.shared.length_filter import of_length
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
 from whence.data.formats.table_file import as_object
 from whence.data.formats.text import each_line, short
-from whence.data.rng import draws
+from whence.data.rng import seeded_rng
 
 FILE = "review.json"
 LABELS = ("1", "2", "3", "4", "5")
@@ -35,8 +35,8 @@ def load(
     """
     if limit is not None and limit < 10:
         raise BadConfig(f"yelp needs a limit of 10 reviews or more, to have some in each split; it is {limit}")
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
-    path = shelf.take(FILE)[0]
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
+    path = folder.paths(FILE)[0]
     lots = drawn(sum(1 for _, line in each_line(path) if line.strip()), limit, str(path))
     held: dict[str, list[Example]] = {split: [] for split in SPLITS}
     lines = ((number, line) for number, line in each_line(path) if line.strip())
@@ -46,14 +46,14 @@ def load(
     read = sum(map(len, held.values()))
     notes = [f"drew {read:,} of {len(lots):,} reviews, and the splits among them, with a fixed seed"]
     splits, dropped = of_length({split: tuple(those) for split, those in held.items()}, longer_than, shorter_than)
-    return Corpus("yelp", splits, LABELS, ENTRY.about, (*shelf.notes, *notes, *dropped))
+    return Corpus("yelp", splits, LABELS, ENTRY.about, (*folder.notes, *notes, *dropped))
 
 
 def drawn(count: int, limit: int | None, where: str) -> UInt8[np.ndarray, " review"]:
     """For each review the number of its split; one past the last for reviews that are left out."""
     if count < 10:
         raise BadData(f"{where} holds {count} reviews; ten are needed to have some in each split")
-    order = draws(0, "yelp").permutation(count)[:limit]
+    order = seeded_rng(0, "yelp").permutation(count)[:limit]
     ends = np.round(np.cumsum(list(SPLITS.values())) * len(order)).astype(int)
     lots = np.full(count, len(SPLITS), np.uint8)
     lots[order] = np.searchsorted(ends, np.arange(len(order)), side="right")
@@ -75,10 +75,10 @@ ENTRY = Entry(
     licence="Yelp's Dataset User Agreement: for academic use, not to be passed on",
     kind="native",
     load=load,
-    where="https://www.yelp.com/dataset",
+    url="https://www.yelp.com/dataset",
     files={FILE: ""},
-    instead={FILE: ("yelp_academic_dataset_review.json", "dataset/review.json", "yelp_dataset/review.json")},
-    by_hand="Yelp gives it to those who accept its terms at https://www.yelp.com/dataset: download the JSON files "
-    "there, unpack them, and put review.json into a folder yelp within your folder of corpora",
-    cite="Yelp Inc. (2017). Yelp Dataset Challenge, round 9. https://www.yelp.com/dataset",
+    substitutes={FILE: ("yelp_academic_dataset_review.json", "dataset/review.json", "yelp_dataset/review.json")},
+    manual_download="Yelp gives it to those who accept its terms at https://www.yelp.com/dataset: download the JSON "
+    "files there, unpack them, and put review.json into a folder yelp within your folder of corpora",
+    citation="Yelp Inc. (2017). Yelp Dataset Challenge, round 9. https://www.yelp.com/dataset",
 )

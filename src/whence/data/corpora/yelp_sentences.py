@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from whence.data.download.corpus_folder import Shelf
+from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus, Example
 from whence.data.formats.text import each_line
@@ -26,14 +26,14 @@ FILES = {
 
 def load(data_dir: str | Path) -> Corpus:
     """The sentences, from the folder `<data_dir>/yelp_sentences`; without `train` if both its files are not there."""
-    shelf = Shelf(ENTRY, Path(data_dir) / ENTRY.name)
+    folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
     splits = {}
     for split in ("train", "dev", "test"):
-        paths = [shelf.take(f"sentiment.{split}.{number}") for number in (0, 1)]
+        paths = [folder.paths(f"sentiment.{split}.{number}") for number in (0, 1)]
         if all(paths):
             sides = zip(LABELS, paths, strict=True)
             splits[split] = tuple(e for label, (path,) in sides for e in each_sentence(path, label))
-    return Corpus("yelp_sentences", splits, LABELS, ENTRY.about, tuple(shelf.notes))
+    return Corpus("yelp_sentences", splits, LABELS, ENTRY.about, tuple(folder.notes))
 
 
 def each_sentence(path: Path, label: str) -> Iterator[Example]:
@@ -50,9 +50,9 @@ ENTRY = Entry(
     licence="Apache-2.0 (the repository); the reviews are under Yelp's own terms",
     kind="native",
     load=load,
-    where=PLACE,
+    url=PLACE,
     files=FILES,
     sources=tuple(Source(f"{PLACE}/{name}", keep=name) for name in FILES),
     optional=("sentiment.train.0", "sentiment.train.1"),
-    cite="Shen et al. (2017). Style Transfer from Non-Parallel Text by Cross-Alignment. NeurIPS.",
+    citation="Shen et al. (2017). Style Transfer from Non-Parallel Text by Cross-Alignment. NeurIPS.",
 )

@@ -1,4 +1,4 @@
-"""Archives: take files out of a zip or tar, and read many small files from a tar, or a folder, one after another."""
+"""Archives: extract files from a zip or tar, and read many small files from a tar, or a folder, one after another."""
 
 import gzip
 import lzma
@@ -33,11 +33,11 @@ def each_member(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str
         raise BadData(f"{path} cannot be read as a tar archive ({error}); it may be cut short") from error
 
 
-def take_out(archive: Path, names: tuple[str, ...], folder: Path, origin: str) -> None:
-    """Put the files of these names, wherever they lie in a zip or tar, into a folder. `origin` is for messages."""
+def extract(archive: Path, names: tuple[str, ...], folder: Path, origin: str) -> None:
+    """Put the files of these names, wherever they are in a zip or tar, into a folder. `origin` is for messages."""
     zipped = zipfile.is_zipfile(archive)
     if not zipped and not tarfile.is_tarfile(archive):
-        raise BadData(f"what {origin} sent is not a zip archive, and not a tar archive either; try again later")
+        raise BadData(f"the download from {origin} is neither a zip nor a tar archive; try again later")
     try:
         if zipped:
             with zipfile.ZipFile(archive) as packed:
@@ -47,22 +47,22 @@ def take_out(archive: Path, names: tuple[str, ...], folder: Path, origin: str) -
                 files = [member.name for member in packed_tar if member.isfile()]
                 copy_members(files, packed_tar.extractfile, names, folder, origin)
     except DAMAGED as error:
-        raise BadData(f"what {origin} sent cannot be unpacked ({error}); try again later") from error
+        raise BadData(f"the download from {origin} cannot be unpacked ({error}); try again later") from error
 
 
 def copy_members(
-    there: list[str], opened: Callable[[str], IO[bytes] | None], names: tuple[str, ...], folder: Path, origin: str
+    listed: list[str], open_member: Callable[[str], IO[bytes] | None], names: tuple[str, ...], folder: Path, origin: str
 ) -> None:
-    """Copy the members that are called so, with or without folders before, and raise if one is not there."""
-    members = {PurePosixPath(name).parts: name for name in there if "__MACOSX" not in name and not name.endswith("/")}
+    """Copy the members of these names, whatever folder they are in, and raise if one is missing."""
+    members = {PurePosixPath(name).parts: name for name in listed if "__MACOSX" not in name and not name.endswith("/")}
     for name in names:
         parts = PurePosixPath(name).parts
         found = next((member for path, member in members.items() if path[-len(parts) :] == parts), None)
-        source = opened(found) if found else None
+        source = open_member(found) if found else None
         if source is None:
-            listed = sorted(path[-1] for path in members)
-            more = f" and {len(listed) - 20} more" if len(listed) > 20 else ""
-            raise BadData(f"{origin} holds no {name}; it holds: {', '.join(listed[:20])}{more}")
+            held = sorted(path[-1] for path in members)
+            more = f" and {len(held) - 20} more" if len(held) > 20 else ""
+            raise BadData(f"{origin} holds no {name}; it holds: {', '.join(held[:20])}{more}")
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         with source, (folder / name).open("wb") as target:
             shutil.copyfileobj(source, target)

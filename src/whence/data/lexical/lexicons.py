@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from whence.core.errors import BadData
 from whence.data.corpora import sst
-from whence.data.download.corpus_folder import home
+from whence.data.download.corpus_folder import data_folder
 from whence.data.formats.table_file import read_file
 from whence.data.formats.text import read_text, short, there
 from whence.data.lexical.lemmas import lemma
@@ -52,11 +52,11 @@ class Lexicon:
 def load_lexicon(name: str, data_dir: str | Path | None = None) -> Lexicon:
     """A lexicon by its name, `warriner`, `vader` or `sst`, or the table at a path, with the columns word and value."""
     if name == "warriner":
-        return warriner(home(data_dir))
+        return warriner(data_folder(data_dir))
     if name == "vader":
         return vader()
     if name == "sst":
-        return sst_words(home(data_dir))
+        return sst_words(data_folder(data_dir))
     if not there(name):
         raise BadData(
             f"there is no lexicon {name!r} and no file of that name. There are: warriner, vader, sst; or the path of a"

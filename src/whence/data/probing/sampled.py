@@ -10,7 +10,7 @@ from whence.data.examples import Corpus, Example
 from whence.data.probing import perturbed as probing_altered
 from whence.data.probing import tasks as probing
 from whence.data.probing.tasks import LONGEST, SHORTEST, Item, Reader, words_of
-from whence.data.rng import draws
+from whence.data.rng import seeded_rng
 
 MAKERS: dict[str, Callable[[Sequence[Example]], Reader]] = {
     name: getattr(probing, name, None) or getattr(probing_altered, name) for name in TASKS
@@ -47,7 +47,7 @@ def divided(corpus: Corpus | None, looked_at: Sequence[Example], seed: int) -> t
     others = () if corpus is None else corpus.splits.get("train", ())
     train, test = [example for example in others if id(example) not in those], list(looked_at)
     if not train:
-        order = draws(seed, "probing/split").permutation(len(test))
+        order = seeded_rng(seed, "probing/split").permutation(len(test))
         cut = round(KEPT * len(test))
         train, test = [test[i] for i in sorted(order[:cut])], [test[i] for i in sorted(order[cut:])]
     asked = {(example.text, example.pair) for example in test}
@@ -76,7 +76,7 @@ def derived(
 def _derived(
     name: str, train: Sequence[Example], test: Sequence[Example], n_train: int, n_test: int, seed: int
 ) -> Task:
-    reader, rng = MAKERS[name](train), draws(seed, f"probing/{name}")
+    reader, rng = MAKERS[name](train), seeded_rng(seed, f"probing/{name}")
     found = [[item for e in side if (item := reader(e, rng))] for side in (train, test)]
     draw = uneven if name in UNEVEN else even
     asked = draw(found[1], n_test)
@@ -95,7 +95,7 @@ def labelled(
 
 def in_order(examples: Sequence[Example], seed: int) -> list[Example]:
     """The examples in an order drawn by the seed."""
-    return [examples[i] for i in draws(seed, "probing/order").permutation(len(examples))]
+    return [examples[i] for i in seeded_rng(seed, "probing/order").permutation(len(examples))]
 
 
 def even(items: Sequence[Item], n: int) -> list[Item]:

@@ -12,7 +12,7 @@ from numpy import ndarray
 
 from whence.core.errors import BadData
 from whence.data.examples import Corpus, Example
-from whence.data.rng import draws
+from whence.data.rng import seeded_rng
 from whence.data.syntax.parsers import parsed
 from whence.data.syntax.random_trees import Tree, baseline
 from whence.data.syntax.tree_attention import REFERENCES
@@ -104,7 +104,7 @@ def grown(examples: Sequence[Example], baselines: Sequence[str], times: int, see
     kinds: dict[str, list[Sequence[Tree | None]]] = {TRUE: [true]}
     for name in baselines:
         n = 1 if name == "chain" else times
-        kinds[name] = [baseline(name, true, draws(seed, f"{name} {number}")) for number in range(n)]
+        kinds[name] = [baseline(name, true, seeded_rng(seed, f"{name} {number}")) for number in range(n)]
     return Forest(sentences, kinds)
 
 

@@ -22,10 +22,10 @@ import numpy as np
 from whence.core.errors import BadConfig
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
-from whence.data.rng import draws, pick
+from whence.data.rng import pick, seeded_rng
 from whence.data.syntax.trees import ROOT
-from whence.data.synthetic import clause_words
-from whence.data.synthetic.clause_words import CLASSES, INTRANSITIVE, TRANSITIVE, Lexicon
+from whence.data.synthetic.shared import clause_words
+from whence.data.synthetic.shared.clause_words import CLASSES, INTRANSITIVE, TRANSITIVE, Lexicon
 
 SIZES = {"train": 4000, "dev": 500, "test": 500}
 CHUNKS = ("O", *(f"{place}-{kind}" for kind in ("NP", "VP", "PP", "ADVP", "SBAR") for place in "BI"))
@@ -61,7 +61,7 @@ def load(seed: int = 0, sizes: Mapping[str, int] | None = None, task: str = "chu
     """Sentences with their trees, no two the same; the sentences of both tasks are the same."""
     if task not in ("chunks", "parents"):
         raise BadConfig(f"clauses has the tasks chunks and parents; {task!r} is neither")
-    rng, seen = draws(seed, "clauses"), set[str]()
+    rng, seen = seeded_rng(seed, "clauses"), set[str]()
     splits = {
         split: tuple(new_sentence(rng, task, seen) for _ in range(size)) for split, size in (sizes or SIZES).items()
     }
@@ -190,8 +190,8 @@ ENTRY = Entry(
     name="clauses",
     about="made sentences with their dependency trees, to be tagged with chunks or with what each parent is like",
     licence="that of Whence",
-    kind="embedded",
+    kind="synthetic",
     load=load,
     variants={"chunks": {"task": "chunks"}, "parents": {"task": "parents"}},
-    cite="Chunks as in Tjong Kim Sang & Buchholz (2000). Introduction to the CoNLL-2000 Shared Task. CoNLL.",
+    citation="Chunks as in Tjong Kim Sang & Buchholz (2000). Introduction to the CoNLL-2000 Shared Task. CoNLL.",
 )

@@ -16,7 +16,7 @@ import numpy as np
 from whence.core.errors import BadConfig
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
-from whence.data.rng import draws, pick
+from whence.data.rng import pick, seeded_rng
 
 LABELS = ("entailment", "neutral", "contradiction")
 SIZES = {"train": 6000, "dev": 600, "test": 600}
@@ -56,7 +56,7 @@ def load(seed: int = 0, sizes: Mapping[str, int] | None = None, people: int = 1)
     """
     if people not in (1, 2):
         raise BadConfig(f"a premise of entailment tells of 1 or 2 people; {people} were asked for")
-    rng, seen = draws(seed, f"entailment:{people}"), set[tuple[str, str | None]]()
+    rng, seen = seeded_rng(seed, f"entailment:{people}"), set[tuple[str, str | None]]()
     splits: dict[str, tuple[Example, ...]] = {}
     for split, size in (sizes or SIZES).items():
         order = rng.permutation(size)
@@ -133,8 +133,8 @@ ENTRY = Entry(
     name="entailment",
     about="made premises about somebody, each with a statement that follows, is left open, or is ruled out",
     licence="that of Whence",
-    kind="embedded",
+    kind="synthetic",
     load=load,
     variants={"one": {"people": 1}, "two": {"people": 2}},
-    cite="After Bowman et al. (2015). A large annotated corpus for learning natural language inference. EMNLP.",
+    citation="After Bowman et al. (2015). A large annotated corpus for learning natural language inference. EMNLP.",
 )

@@ -17,7 +17,7 @@ import numpy as np
 
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example, narrative
-from whence.data.rng import draws, pick
+from whence.data.rng import pick, seeded_rng
 from whence.data.synthetic.reviews import PEOPLE
 
 SIZES = {"train": 160, "dev": 40, "test": 40}
@@ -57,7 +57,7 @@ Marked = list[tuple[str, bool]]  # words, each with whether it is a mood word
 
 def load(seed: int = 0, sizes: Mapping[str, int] | None = None) -> Corpus:
     """Narratives with a value for each window; mood words of later splits all occur in the first."""
-    rng, ratings = draws(seed, "narratives"), RATINGS
+    rng, ratings = seeded_rng(seed, "narratives"), RATINGS
     splits: dict[str, tuple[Example, ...]] = {}
     for split, size in (sizes or SIZES).items():
         splits[split] = tuple(told(rng, ratings) for _ in range(size))
@@ -119,7 +119,7 @@ ENTRY = Entry(
     name="narratives",
     about="made life stories in windows, with the teller's valence in each; rated mood words decide",
     licence="that of Whence",
-    kind="embedded",
+    kind="synthetic",
     load=load,
-    cite="Ratings after Hutto & Gilbert (2014). VADER: A Parsimonious Rule-based Model. ICWSM.",
+    citation="Ratings after Hutto & Gilbert (2014). VADER: A Parsimonious Rule-based Model. ICWSM.",
 )

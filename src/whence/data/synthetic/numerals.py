@@ -12,7 +12,7 @@ import numpy as np
 from whence.core.errors import BadConfig
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
-from whence.data.rng import draws
+from whence.data.rng import seeded_rng
 
 SIZES = {"train": 4000, "dev": 500, "test": 500}
 DIGITS = 6
@@ -47,7 +47,7 @@ def load(seed: int = 0, sizes: Mapping[str, int] | None = None) -> Corpus:
         raise BadConfig(
             f"there are {10**DIGITS:,} numerals; at most half can be asked for, not {sum(wanted.values()):,}"
         )
-    rng, seen = draws(seed, "numerals"), set[int]()
+    rng, seen = seeded_rng(seed, "numerals"), set[int]()
     splits = {split: tuple(example(new_number(rng, seen)) for _ in range(size)) for split, size in wanted.items()}
     return Corpus("numerals", splits, about=ENTRY.about)
 
@@ -106,7 +106,7 @@ ENTRY = Entry(
     name="numerals",
     about="made numerals to be translated from English into German, units before tens, with their true alignment",
     licence="that of Whence",
-    kind="embedded",
+    kind="synthetic",
     load=load,
-    cite="Made for Whence; the rules are those of German grammar.",
+    citation="Made for Whence; the rules are those of German grammar.",
 )

@@ -24,7 +24,7 @@ import numpy as np
 from whence.core.errors import BadData
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
-from whence.data.rng import draws, pick
+from whence.data.rng import pick, seeded_rng
 
 WORDS = ("anchor", "basket", "candle", "drum", "engine", "feather", "garden", "hammer", "island", "jacket", "kettle",
          "lantern", "mirror", "needle", "orchard", "pencil", "quarry", "ribbon", "saddle", "tunnel")  # fmt: skip
@@ -63,7 +63,7 @@ def load(
     Short texts come more than once: after one word of noise there are only four hundred.
     """
     name = f"recall:{of.name}" if of is not None else "recall:apart" if apart else "recall"
-    rng = draws(seed, name)
+    rng = seeded_rng(seed, name)
     task = of_sentences(rng, of) if of is not None else of_words(OTHERS if apart else WORDS)
     delays = {"test": tuple(tested)}
     splits = {
@@ -144,8 +144,8 @@ ENTRY = Entry(
     name="recall",
     about="say the first word again after so many words of noise; also with real sentences, to be named",
     licence="that of Whence; the sentences of recall:sst and recall:multi30k are those of sst and multi30k",
-    kind="embedded",
+    kind="synthetic",
     load=load,
     variants={"apart": {"apart": True}, "sst": {"of": "sst"}, "multi30k": {"of": "multi30k"}},
-    cite="After Haviv et al. (2019). Understanding and Controlling Memory in Recurrent Neural Networks. ICML.",
+    citation="After Haviv et al. (2019). Understanding and Controlling Memory in Recurrent Neural Networks. ICML.",
 )

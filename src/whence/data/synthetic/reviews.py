@@ -12,7 +12,7 @@ import numpy as np
 
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
-from whence.data.rng import draws, pick
+from whence.data.rng import pick, seeded_rng
 
 LABELS = ("negative", "positive")
 SIZES = {"train": 2000, "dev": 400, "test": 400}
@@ -60,7 +60,7 @@ def load(seed: int = 0, sizes: Mapping[str, int] | None = None, negated: float =
 
     Of the opinions that decide, so large a share is `negated`. With a half, words without their order tell nothing.
     """
-    rng, seen = draws(seed, "reviews"), set[str]()
+    rng, seen = seeded_rng(seed, "reviews"), set[str]()
     opinions: Opinions = OPINIONS
     splits: dict[str, tuple[Example, ...]] = {}
     for split, size in (sizes or SIZES).items():
@@ -144,8 +144,8 @@ ENTRY = Entry(
     name="reviews",
     about="made film reviews, negative or positive; one opinion word and its negator decide",
     licence="that of Whence",
-    kind="embedded",
+    kind="synthetic",
     load=load,
     variants={"negated": {"negated": 0.5}, "plain": {"negated": 0.0}},
-    cite="Opinion words after Hutto & Gilbert (2014). VADER: A Parsimonious Rule-based Model. ICWSM.",
+    citation="Opinion words after Hutto & Gilbert (2014). VADER: A Parsimonious Rule-based Model. ICWSM.",
 )

@@ -20,8 +20,8 @@ import numpy as np
 from whence.core.errors import BadConfig
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
-from whence.data.rng import draws, pick
-from whence.data.synthetic.story_events import PLACES, Event, happenings, journeys, last
+from whence.data.rng import pick, seeded_rng
+from whence.data.synthetic.shared.story_events import PLACES, Event, happenings, journeys, last
 
 MOVE = ("went", "moved", "journeyed", "travelled", "walked")
 TAKE = ("took", "picked up", "grabbed")
@@ -47,7 +47,7 @@ def load(seed: int = 0, facts: int = 1, sizes: Mapping[str, int] | None = None, 
     if facts not in LENGTHS:
         raise BadConfig(f"a story needs 1, 2 or 3 supporting facts; {facts} were asked for")
     name = "stories:words" if short else "stories" if facts == 1 else f"stories:{facts}"
-    rng, seen = draws(seed, "stories:words" if short else f"stories:{facts}"), set[tuple[str, str | None]]()
+    rng, seen = seeded_rng(seed, "stories:words" if short else f"stories:{facts}"), set[tuple[str, str | None]]()
     splits: dict[str, tuple[Example, ...]] = {}
     for split, size in (sizes or SIZES).items():
         order = rng.permutation(size)
@@ -131,8 +131,8 @@ ENTRY = Entry(
     name="stories",
     about="made stories of who went where with what; one, two or three of their sentences answer the question",
     licence="that of Whence",
-    kind="embedded",
+    kind="synthetic",
     load=load,
     variants={**{str(facts): {"facts": facts} for facts in LENGTHS}, "words": {"short": True}},
-    cite="After Weston et al. (2015). Towards AI-Complete Question Answering. arXiv:1502.05698.",
+    citation="After Weston et al. (2015). Towards AI-Complete Question Answering. arXiv:1502.05698.",
 )

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Corpus, Example
+from whence.data.planted import planted
 from whence.data.registry import load
-from whence.data.synthetic.planted import planted
 
 texts = st.lists(st.text("ab c", min_size=1).filter(str.strip), min_size=2, max_size=30)
 

@@ -7,7 +7,7 @@ from typing import overload
 
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Corpus, Example
-from whence.data.rng import draws
+from whence.data.rng import seeded_rng
 
 
 @overload
@@ -48,7 +48,7 @@ def plant(
     examples: Sequence[Example], token: str, label: str, share: float, seed: int, name: str
 ) -> tuple[Example, ...]:  # fmt: skip
     """The shortcut in a share of the examples, rounded to whole ones."""
-    rng = draws(seed, f"planted/{name}")
+    rng = seeded_rng(seed, f"planted/{name}")
     chosen = set(rng.permutation(len(examples))[: round(share * len(examples))].tolist())
     places = rng.random(len(examples))
     return tuple(

@@ -1,0 +1,1 @@
+"""What synthetic corpora are made of: words of a grammar, events of a story."""
