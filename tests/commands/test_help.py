@@ -73,7 +73,7 @@ def test_data(capsys, tmp_path):
     assert {row["name"] for row in json.loads(whence(capsys, "data", "list", "--json").out)} >= {"reviews", "sst"}
     shown = whence(capsys, "data", "show", "reviews").out
     assert "test   400 examples (200 negative, 200 positive)" in shown
-    assert "decides" in shown
+    assert "rationale" in shown
     as_json = json.loads(whence(capsys, "data", "show", "reviews", "--json").out)
     assert as_json["counts"]["dev"] == {"negative": 200, "positive": 200}
     missing = whence(capsys, "data", "show", "sst", "--data-dir", tmp_path)

@@ -152,7 +152,7 @@ def test_a_missing_corpus_says_where_to_ask(tmp_path):
         load("send", data_dir=tmp_path)
     with pytest.raises(BadData, match="send is not in"):
         send.load(tmp_path)
-    with pytest.raises(BadData, match="send cannot be fetched for you"):
+    with pytest.raises(BadData, match="send cannot be downloaded automatically"):
         get("send", tmp_path)
 
 

@@ -63,7 +63,7 @@ def test_too_few_reviews_are_refused(tmp_path, text, says):
 
 def test_it_is_to_be_got_by_hand(tmp_path):
     with pytest.raises(
-        BadData, match=r"yelp cannot be fetched for you. Yelp gives it .*put review\.json into a folder"
+        BadData, match=r"yelp cannot be downloaded automatically. Yelp gives it .*put review\.json into a folder"
     ):
         get("yelp", tmp_path)
     with pytest.raises(BadData, match=r"licence: Yelp's.*accept its terms at https://www\.yelp\.com/dataset"):

@@ -90,7 +90,7 @@ def test_what_is_no_tree_is_said(heads, says):
 def test_trees_need_words_and_relations_need_as_many():
     with pytest.raises(BadData, match="there are 1 heads and 0 words"):
         Example("a", heads=(-1,))
-    with pytest.raises(BadData, match="relations must mark every word; there are 1 marks and 2 words"):
+    with pytest.raises(BadData, match="relations needs one value for each word; it has 1, for 2 words"):
         Example("a b", words=("a", "b"), heads=(-1, 0), relations=("root",))
 
 

@@ -186,7 +186,7 @@ def test_a_rationale_without_words_splits_the_text(tmp_path):
         ("a.jsonl", b'{"text": "a"}\n[1]\n', r"line 2: a JSON object was expected"),
         ("a.jsonl", b'{"text": "a"}\n{"text": null}\n{"text": NaN}\n{"label": 1}\n', r"in 3 of 4 rows \(row 2, 3, 4"),
         ("a.jsonl", b'{"text": 7}\n', "must hold strings"),
-        ("a.jsonl", b'{"tokens": ["a"], "tags": ["x", "y"]}\n', "row 1: tags must mark every word; there are 2 marks"),
+        ("a.jsonl", b'{"tokens": ["a"], "tags": ["x", "y"]}\n', "row 1: tags needs one value for each word; it has 2"),
         ("a.parquet", b"PAR1 no", "cannot be read as Parquet"),
         ("a.csv.gz", b"text,label\n", "cannot be gunzipped"),
         ("a.csv.gz", gzip.compress(b"text,label\na,1\n" * 99, mtime=0)[:40], "cannot be gunzipped"),
@@ -209,7 +209,7 @@ def test_a_missing_file_is_said(tmp_path, name):
     [
         ({"words": ["a"], "why": [2]}, r"'why' must hold 0 or 1 .* in 1 of 1 rows"),
         ({"words": [], "why": [1]}, r"'words' \(the tokens\) has no list in 1 of 1 rows"),
-        ({"words": ["a"], "why": [1, 0]}, r"row 1: rationale must mark every word; there are 2 marks and 1 words"),
+        ({"words": ["a"], "why": [1, 0]}, r"row 1: rationale needs one value for each word; it has 2, for 1 words"),
     ],
 )
 def test_named_columns_of_marks_must_hold_marks(tmp_path, row, says):
