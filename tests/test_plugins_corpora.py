@@ -77,7 +77,7 @@ def test_a_script_names_its_own_corpus_with_or_without_a_variant(module):
 def test_what_a_script_does_not_have_is_said(module):
     with pytest.raises(BadData, match="there is no shouts:soft; there is: shouts:loud"):
         load(f"{module}:ENTRY:soft")
-    with pytest.raises(BadConfig, match=r"expected an Entry of whence\.data\.entry, came int"):
+    with pytest.raises(BadConfig, match=r"expected an Entry of whence\.data\.entry, got int"):
         load(f"{module}:NUMBER")
     with pytest.raises(BadConfig, match=r"no corpus .*has no attribute 'GONE'"):
         load(f"{module}:GONE")
@@ -102,14 +102,14 @@ def test_a_package_adds_a_corpus_by_an_entry_point(installed):
     assert registry.names()[-2:] == ("odd", "shouts")
     assert load("shouts:loud")["train"][0].text == "very good"
     assert load("reviews", sizes={"test": 2}).name == "reviews", "no package replaces a built-in corpus"
-    with pytest.raises(BadConfig, match="odd is no corpus: expected an Entry"):
+    with pytest.raises(BadConfig, match="odd is not a valid corpus: expected an Entry"):
         load("odd")
     with pytest.raises(BadData, match=r"Did you mean shouts or sst"):
         load("shout")
 
 
-def test_commands_show_the_corpora_of_other_packages(installed, capsys, monkeypatch):
-    monkeypatch.delitem(registry.CORPORA.installed, "odd")
+def test_commands_show_the_corpora_of_other_packages(installed, capsys):
+    assert "broken    (cannot be used: odd is not a valid corpus" in whence(capsys, "data", "list").out
     assert json.loads(whence(capsys, "list", "--json").out)["corpora"]["shouts"] == "two words, shouted or not"
     assert "shouts          synthetic two words" in whence(capsys, "data", "list").out
     shown = whence(capsys, "data", "show", "shouts:loud")
@@ -119,6 +119,8 @@ def test_commands_show_the_corpora_of_other_packages(installed, capsys, monkeypa
 def test_a_broken_package_is_named(installed, tmp_path):
     (tmp_path / f"{installed}.py").write_text("import gone_for_good", encoding="utf-8")
     sys.modules.pop(installed, None)
-    says = r"the corpus 'shouts' of shouting cannot be imported from .*gone_for_good.*mend or uninstall shouting"
+    says = (
+        r"the corpus shouts of the package shouting cannot be loaded from .*gone_for_good.*fix or uninstall the package"
+    )
     with pytest.raises(BadConfig, match=says):
         load("shouts")
