@@ -19,7 +19,7 @@ from benchmarks.measuring import table, verdict
 from whence.core.site import masked_softmax
 from whence.data.examples import Example
 from whence.data.registry import load
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.experiments import instance_adversary
 from whence.subject.batch import Batch
 from whence.subject.subject import Subject
@@ -74,12 +74,12 @@ def timed(run: Callable[[], float], times: int = 1) -> tuple[float, ...]:
 
 def whole(subject: Subject, examples: Sequence[Example], spread: float) -> float:
     """The experiment, from texts to table, every adversary checked by a forward pass: the mean JSD."""
-    bench = Bench(subject, examples, range(len(examples)), quiet=True)
+    context = Context(subject, examples, range(len(examples)), quiet=True)
     config = instance_adversary.Config(
         model="additive", data="sst", restarts=RESTARTS, steps=STEPS, keep="last", penalised_change=PENALISED,
         max_output_change=(LIMIT,), spread=spread, learning_rate=0.01,
     )  # fmt: skip
-    return float(instance_adversary.run(config, bench)["jsd"].mean())
+    return float(instance_adversary.run(config, context)["jsd"].mean())
 
 
 def loop(subject: Subject, examples: Sequence[Example], together: bool, spread: float) -> float:

@@ -17,7 +17,7 @@ from benchmarks.models import MINILM, minilm
 from whence.core.attending import attending
 from whence.data.examples import Example
 from whence.data.synthetic import reviews
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.evaluation.representation_erasure import Likelihood, erasures, headless
 from whence.explainers.leave_one_out import explain
 from whence.subject.subject import Subject
@@ -74,8 +74,8 @@ def words_one_by_one(subject: Subject, texts: Sequence[Example]) -> Numbers:
 
 def heads(subject: Subject, texts: Sequence[Example]) -> Numbers:
     """Ours: [site head text]."""
-    bench = Bench(subject, texts, range(len(texts)), quiet=True)
-    return torch.stack([torch.from_numpy(one.without) for _, one in erasures(bench, "heads")])
+    context = Context(subject, texts, range(len(texts)), quiet=True)
+    return torch.stack([torch.from_numpy(one.without) for _, one in erasures(context, "heads")])
 
 
 def heads_one_by_one(subject: Subject, texts: Sequence[Example]) -> Numbers:
@@ -94,8 +94,8 @@ def heads_one_by_one(subject: Subject, texts: Sequence[Example]) -> Numbers:
 
 def units(subject: Subject, texts: Sequence[Example]) -> Numbers:
     """Ours: [unit text]."""
-    bench = Bench(subject, texts, range(len(texts)), quiet=True)
-    ((_, one),) = erasures(bench, "units", (list(subject.sites)[LAYER],))
+    context = Context(subject, texts, range(len(texts)), quiet=True)
+    ((_, one),) = erasures(context, "units", (list(subject.sites)[LAYER],))
     return torch.from_numpy(one.without)
 
 

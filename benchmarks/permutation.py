@@ -18,7 +18,7 @@ from benchmarks.models import minilm, texts
 from whence import Replay, adopt, attending, imposed, permuted, sites
 from whence.core.site import masked_softmax
 from whence.data.registry import load
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.experiments import permutation
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
 from whence.training.config import Training
@@ -104,8 +104,8 @@ def loop_over_permutations(model, inputs: dict[str, Tensor], hidden: Tensor, gen
         shuffled = weights.clone()
         for text, places in enumerate(attended):
             shuffled[text, places] = weights[text, generator.permutation(places)]
-        context = (shuffled[:, :, None] * hidden).sum(1)
-        outputs.append(model.decoder.classify(context))
+        mean = (shuffled[:, :, None] * hidden).sum(1)
+        outputs.append(model.decoder.classify(mean))
     return torch.stack(outputs)
 
 
@@ -167,7 +167,7 @@ def treebank_report() -> str:
     corpus = load("sst")
     subject = untrained(Training(data="sst", embedding_size=100), corpus)
     examples, generator = corpus["test"], np.random.default_rng(0)
-    bench = Bench(subject, examples, range(len(examples)), quiet=True)
+    context = Context(subject, examples, range(len(examples)), quiet=True)
     config = permutation.Config(model="additive", data="sst", permutations=TIMES)
 
     def loop() -> list[Tensor]:
@@ -182,7 +182,7 @@ def treebank_report() -> str:
         return medians
 
     def ours() -> object:
-        return permutation.run(config, replace(bench, encoded=[]))
+        return permutation.run(config, replace(context))
 
     times = interleaved({"loop": loop, "ours": ours}, 3)
     mine, theirs = ours()["median_tvd"].mean(), float(torch.cat(loop()).mean())

@@ -20,8 +20,8 @@ from whence.data.examples import Example
 from whence.data.registry import load
 from whence.data.syntax.forest import TRUE, Forest, Measuring, grown
 from whence.data.syntax.random_trees import BASELINES
-from whence.evaluation.bench import Bench
-from whence.evaluation.tree_attention import run
+from whence.evaluation.context import Context
+from whence.evaluation.tree_attention import followed, run
 from whence.subject.subject import Subject
 
 SENTENCES, LOOPED, ROUNDS = 2000, 5, 3
@@ -35,13 +35,13 @@ def report() -> str:
     examples = load("ud_ewt")["train"][:SENTENCES]
     subject = Subject(AutoModel.from_pretrained(MINILM), AutoTokenizer.from_pretrained(MINILM), "base")
     forest = grown(examples, BASELINES, 3)
-    bench = Bench(subject, examples, range(len(examples)), quiet=True, answered=False)
-    batches = list(bench.batches())
+    context = Context(subject, examples, range(len(examples)), quiet=True, predictions=False)
+    batches = list(context.batches())
     n_trees = sum(map(len, forest.kinds.values()))
     ours = f"every head beside {n_trees} trees"
     variants: dict[str, Callable[[], object]] = {
         PLAIN: lambda: [run(subject, batch) for batch in batches],
-        ours: lambda: bench.followed(forest, Measuring()),
+        ours: lambda: followed(context, forest, Measuring()),
     }
     times = interleaved(variants, ROUNDS)
     beside = {PLAIN: "", ours: verdict(times.ratio(ours, PLAIN), 1.5)}
@@ -55,20 +55,20 @@ def looped(examples: Sequence[Example]) -> list[list[str]]:
     model = AutoModel.from_pretrained(MINILM, attn_implementation="eager").eval()
     subject = Subject(AutoModel.from_pretrained(MINILM), AutoTokenizer.from_pretrained(MINILM), "base")
     forest = grown(few, (), 1)
-    bench = Bench(subject, few, range(len(few)), quiet=True, answered=False)
+    context = Context(subject, few, range(len(few)), quiet=True, predictions=False)
     ours = "every head beside 1 tree"
     times = interleaved(
-        {LOOP: lambda: loop(model, subject, forest, few), ours: lambda: followed(bench, forest)}, ROUNDS
+        {LOOP: lambda: loop(model, subject, forest, few), ours: lambda: divergences(context, forest)}, ROUNDS
     )
-    off = np.abs(loop(model, subject, forest, few) - followed(bench, forest)).max()
+    off = np.abs(loop(model, subject, forest, few) - divergences(context, forest)).max()
     faster = verdict(times.ratio(LOOP, ours), 10, at_least=True)
     beside = {LOOP: "", ours: f"{faster} the loop's speed; off by {off:.0e}"}
     return [[name, str(len(few)), f"{times.median(name):.2f} s", cell] for name, cell in beside.items()]
 
 
-def followed(bench: Bench, forest: Forest) -> np.ndarray:
+def divergences(context: Context, forest: Forest) -> np.ndarray:
     """Ours: [sentence layer head]."""
-    found = bench.followed(forest, Measuring())
+    found = followed(context, forest, Measuring())
     return np.stack([one.divergence[TRUE] for one in found.values()], axis=1)
 
 

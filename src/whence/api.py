@@ -13,7 +13,7 @@ from whence.core.errors import BadConfig
 from whence.data.examples import Corpus
 from whence.data.registry import load as load_corpus
 from whence.data.tables.columns import Columns
-from whence.evaluation.runner import perform
+from whence.evaluation.runner import run_experiment
 from whence.explaining.explanation import Explanation, explain_text
 from whence.options import checked
 from whence.reproducing.run import Reproduction, RunSettings
@@ -81,7 +81,7 @@ def run(
     config = checked(
         experiment(name).config, {**{key: value for key, value in named.items() if value is not None}, **options}
     )
-    return perform(name, config, None if out is None else Store(out), subject=subject, quiet=quiet)
+    return run_experiment(name, config, None if out is None else Store(out), subject=subject, quiet=quiet)
 
 
 def explain(

@@ -124,7 +124,7 @@ def test_an_audit_that_was_cut_off_goes_on_with_its_plan(audited, tmp_path, monk
 def test_another_budget_is_another_plan(audited, monkeypatch):
     out, _ = audited
     asked = []
-    monkeypatch.setattr(auditing, "perform", lambda *_, **__: asked.append(1) or pytest.skip("planned"))
+    monkeypatch.setattr(auditing, "run_experiment", lambda *_, **__: asked.append(1) or pytest.skip("planned"))
     with pytest.raises(pytest.skip.Exception):
         audit(settings(out, budget=0.06), quiet=True, say=lambda _: None)
     assert len(list((out / "plans").iterdir())) == 2

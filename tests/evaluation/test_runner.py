@@ -1,6 +1,7 @@
 """Running an experiment: stored once, the same bytes for the same seed, every task, and refusals."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,7 @@ from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Corpus, Example
 from whence.data.tables.reader import Columns
 from whence.evaluation.config import Run
-from whence.evaluation.runner import choose, perform, split_of
+from whence.evaluation.runner import choose, run_experiment, split_of
 from whence.experiments import ablation, permutation
 from whence.results.errors import CannotSave
 from whence.results.experiment import about, experiment, names
@@ -26,48 +27,51 @@ def config(name: str, model=saved_models.bert, data=saved_models.labelled, **opt
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(name, tmp_path):
     one, two = Store(tmp_path / "one"), Store(tmp_path / "two")
     config_, others = config(name, draws=3) if name == "ablation" else config(name), []
-    first = perform(name, config_, one, quiet=True)
-    perform(name, config_, two, quiet=True)
+    first = run_experiment(name, config_, one, quiet=True)
+    run_experiment(name, config_, two, quiet=True)
     tables = [path.read_bytes() for path in sorted(tmp_path.glob("*/results/*/*/table.parquet"))]
     assert len(tables) == 2
     assert tables[0] == tables[1] == table_bytes(first.table)
-    others = [perform(name, config(name, seed=seed, limit=15), quiet=True).table for seed in (0, 1)]
+    others = [run_experiment(name, config(name, seed=seed, limit=15), quiet=True).table for seed in (0, 1)]
     assert others[0]["example"].tolist() != others[1]["example"].tolist()
 
 
 def test_shuffles_follow_the_seed():
     options = {"limit": None, "data": lambda: saved_models.labelled(8)}
-    changes = [perform("permutation", config("permutation", seed=seed, **options), quiet=True).table for seed in (0, 1)]
+    changes = [
+        run_experiment("permutation", config("permutation", seed=seed, **options), quiet=True).table for seed in (0, 1)
+    ]
     assert changes[0]["max_weight"].tolist() == pytest.approx(changes[1]["max_weight"].tolist())
     assert changes[0]["median_tvd"].tolist() != changes[1]["median_tvd"].tolist()
 
 
 def test_what_is_in_the_store_is_not_run_again(tmp_path, monkeypatch):
     runs, run = [], permutation.run
-    monkeypatch.setattr(permutation, "run", lambda *arguments: runs.append(1) or run(*arguments))
+    counted = replace(permutation.EXPERIMENT, run=lambda *arguments: runs.append(1) or run(*arguments))
+    monkeypatch.setattr(permutation, "EXPERIMENT", counted)
     store = Store(tmp_path)
-    first = perform("permutation", config("permutation"), store, quiet=True)
-    again = perform("permutation", config("permutation"), store, quiet=True)
+    first = run_experiment("permutation", config("permutation"), store, quiet=True)
+    again = run_experiment("permutation", config("permutation"), store, quiet=True)
     assert len(runs) == 1
     assert again.table.equals(first.table)
     assert again.manifest["made"] == first.manifest["made"]
-    perform("permutation", config("permutation", permutations=4), store, quiet=True)
+    run_experiment("permutation", config("permutation", permutations=4), store, quiet=True)
     assert len(runs) == 2
 
 
 def test_a_model_and_a_table_are_known_by_their_contents(tmp_path):
     """The same rows under another name, the same model in another folder: the same result."""
     store = Store(tmp_path / "out")
-    perform("permutation", config("permutation"), store, quiet=True)
+    run_experiment("permutation", config("permutation"), store, quiet=True)
     shutil.copy(saved_models.labelled(), tmp_path / "elsewhere.csv")
     shutil.copytree(saved_models.bert(), tmp_path / "elsewhere")
     moved = config("permutation", lambda: tmp_path / "elsewhere", lambda: tmp_path / "elsewhere.csv")
-    perform("permutation", moved, store, quiet=True)
+    run_experiment("permutation", moved, store, quiet=True)
     assert len(store.all()) == 1
 
 
 def test_a_limit_draws_the_same_examples_for_every_experiment():
-    drawn = [perform(name, config(name), quiet=True).table["example"].unique().tolist() for name in SHORT]
+    drawn = [run_experiment(name, config(name), quiet=True).table["example"].unique().tolist() for name in SHORT]
     assert drawn[0] == drawn[1] == sorted(drawn[0])
     assert len(drawn[0]) == 6
     assert drawn[0] != list(range(6))
@@ -97,7 +101,7 @@ def test_the_split_is_test_or_the_only_one_or_the_one_named():
     ],
 )
 def test_every_task_goes_through(name, model, data, columns, task):
-    result = perform(name, config(name, model, data, columns=columns), quiet=True)
+    result = run_experiment(name, config(name, model, data, columns=columns), quiet=True)
     assert result.manifest["subject"]["task"] == task
     assert len(set(result.table["example"])) == 6
     verdict = experiment(name).verdict(result.table)
@@ -106,24 +110,26 @@ def test_every_task_goes_through(name, model, data, columns, task):
 
 
 def test_without_labels_permutation_runs_and_ablation_says_what_it_needs():
-    result = perform("permutation", config("permutation", data=saved_models.bare), quiet=True)
+    result = run_experiment("permutation", config("permutation", data=saved_models.bare), quiet=True)
     assert set(result.table["label"]) == {""}
-    with pytest.raises(BadData, match=r"without label, the right answer .* and ablation needs it; name the column"):
-        perform("ablation", config("ablation", data=saved_models.bare), quiet=True)
+    with pytest.raises(
+        BadData, match=r"without label, which a model for .* predicts, and ablation needs it; name the column"
+    ):
+        run_experiment("ablation", config("ablation", data=saved_models.bare), quiet=True)
 
 
 def test_one_class_is_refused_by_what_counts_right_answers(tmp_path):
     rows = [{"text": f"the plot is dull {number}", "label": "negative"} for number in range(8)]
     data = saved_models.table(tmp_path / "one.csv", rows)
     with pytest.raises(BadData, match=r"has one class only \(negative\); expected at least two"):
-        perform("ablation", config("ablation", data=lambda: data), quiet=True)
-    perform("permutation", config("permutation", data=lambda: data), quiet=True)
+        run_experiment("ablation", config("ablation", data=lambda: data), quiet=True)
+    run_experiment("permutation", config("permutation", data=lambda: data), quiet=True)
 
 
 def test_a_draw_of_one_class_from_a_table_of_two_is_no_mistake_of_the_users(tmp_path):
     rows = [{"text": f"the plot is dull {number}", "label": "negative"} for number in range(30)]
     data = saved_models.table(tmp_path / "rare.csv", [*rows, {"text": "i found it great", "label": "positive"}])
-    result = perform("ablation", config("ablation", data=lambda: data, limit=2), quiet=True)
+    result = run_experiment("ablation", config("ablation", data=lambda: data, limit=2), quiet=True)
     assert len(result.table) == 6
 
 
@@ -132,27 +138,28 @@ def test_a_label_unknown_to_the_model_is_refused_wherever_it_stands(name, tmp_pa
     rows = [{"text": f"the plot is dull {n}", "label": ("negative", "positive")[n % 2]} for n in range(30)]
     data = saved_models.table(tmp_path / "odd.csv", [*rows, {"text": "so so", "label": "mixed"}])
     with pytest.raises(BadData, match=r"'mixed' is unknown to the model, which knows: negative, positive"):
-        perform(name, config(name, data=lambda: data, limit=2), quiet=True)
+        run_experiment(name, config(name, data=lambda: data, limit=2), quiet=True)
 
 
 def test_long_texts_are_cut_and_the_manifest_says_so(tmp_path):
     rows = [{"text": "dull " * length, "label": label} for length, label in ((100, "negative"), (3, "positive"))]
     data = saved_models.table(tmp_path / "long.csv", rows)
-    result = perform("permutation", config("permutation", data=lambda: data), quiet=True)
+    result = run_experiment("permutation", config("permutation", data=lambda: data), quiet=True)
     assert "1 of 2 texts were longer than the model's 64 tokens and were cut there" in result.manifest["notes"]
 
 
 def test_what_cannot_be_trained_again_says_so(tmp_path):
-    with pytest.raises(BadConfig, match="cannot be trained again: that needs a model that `whence train` made"):
-        perform("ablation", config("ablation", retrain=2), Store(tmp_path), quiet=True)
+    with pytest.raises(BadConfig, match="cannot be retrained: that needs a model made by `whence train`"):
+        run_experiment("ablation", config("ablation", retrain=2), Store(tmp_path), quiet=True)
 
 
 def test_a_folder_that_cannot_be_written_is_noticed_before_the_run(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("mine")
-    monkeypatch.setattr(permutation, "run", lambda *_: pytest.fail("run for nothing"))
+    refused = replace(permutation.EXPERIMENT, run=lambda *_: pytest.fail("run for nothing"))
+    monkeypatch.setattr(permutation, "EXPERIMENT", refused)
     for root in (tmp_path / "file" / "out", "/proc/whence"):
         with pytest.raises(CannotSave, match="could not write in"):
-            perform("permutation", config("permutation"), Store(root), quiet=True)
+            run_experiment("permutation", config("permutation"), Store(root), quiet=True)
 
 
 def test_trained_again_from_seeds(tmp_path, monkeypatch):
@@ -169,7 +176,7 @@ def test_trained_again_from_seeds(tmp_path, monkeypatch):
     options = ablation.Config(model=str(tmp_path / "model"), data="reviews", retrain=2, retrained=("uniform",),
                               variants=("uniform",))  # fmt: skip
     store = Store(tmp_path / "out")
-    result = perform("ablation", options, store, corpus=small, quiet=True)
+    result = run_experiment("ablation", options, store, corpus=small, quiet=True)
     counted = result.table.groupby(["when", "seed"]).size().to_dict()
     assert counted == {("infer", 0): 8, ("infer", 1): 8, ("train+infer", 0): 8, ("train+infer", 1): 8}
     trained = sorted(folder.name.split("-", 2)[2] for folder in (tmp_path / "out" / "models").iterdir())
@@ -185,13 +192,13 @@ def test_experiments_are_found_by_name():
 
 def test_a_model_of_another_corpus_is_not_trained_again(tmp_path):
     options = config("ablation", saved_models.additive, retrain=2)
-    with pytest.raises(BadConfig, match=r"cannot be trained again: reviews-24.csv has no splits train and dev; leave"):
-        perform("ablation", options, Store(tmp_path), quiet=True)
+    with pytest.raises(BadConfig, match=r"cannot be retrained: reviews-24.csv has no splits train and dev; leave"):
+        run_experiment("ablation", options, Store(tmp_path), quiet=True)
 
 
 def test_how_to_train_again_without_training_again_is_refused():
     with pytest.raises(BadConfig, match="retrained says how to train again, and retrain from how many seeds"):
-        perform("ablation", config("ablation", retrained=("uniform",)), quiet=True)
+        run_experiment("ablation", config("ablation", retrained=("uniform",)), quiet=True)
 
 
 def test_what_was_learned_is_not_looked_at_by_chance():

@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from support.benches import bench as bench_of
+from support.contexts import context as context_of
 from whence.attribution.options import written_options
 from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
 from whence.data.lexical.words import STOP_WORDS, tidy
 from whence.data.registry import load as load_corpus
-from whence.evaluation.bench import Bench
+from whence.evaluation import retraining
+from whence.evaluation.context import Context
+from whence.evaluation.word_scores import occurrences, traced_heads
 from whence.subject.targets import predicted
 from whence.training.config import Training
 
@@ -36,8 +38,8 @@ def test_stop_words_are_written_as_words_are_tidied():
 
 @pytest.mark.parametrize("kind", ["bert", "additive"])
 def test_every_occurrence_is_scored_as_in_a_slow_loop(kind):
-    some = bench_of(kind, n=9, batch_size=4)
-    found = list(some.occurrences(("raw_attention", "leave_one_out")))
+    some = context_of(kind, n=9, batch_size=4)
+    found = list(occurrences(some, ("raw_attention", "leave_one_out")))
     for number, example in enumerate(some.examples):
         batch = some.subject.encode([example])
         target = predicted(some.subject, batch)
@@ -55,26 +57,26 @@ def test_every_occurrence_is_scored_as_in_a_slow_loop(kind):
 
 
 def test_words_of_a_corpus_that_comes_in_words_are_its_own():
-    some = bench_of("bert", n=1)
+    some = context_of("bert", n=1)
     words = ("Good", "film.", "...", "good", "--", "unwatchable")
-    own = Bench(some.subject, [Example(" ".join(words), words=words)], [7], quiet=True)
-    found = {o.word: (o.example, o.n) for o in own.occurrences(("random",))}
+    own = Context(some.subject, [Example(" ".join(words), words=words)], [7], quiet=True)
+    found = {o.word: (o.example, o.n) for o in occurrences(own, ("random",))}
     assert found == {"good": (7, 2), "film": (7, 1), "unwatchable": (7, 1)}
-    scores = {o.word: o.score for o in own.occurrences(("random",))}
+    scores = {o.word: o.score for o in occurrences(own, ("random",))}
     assert scores["unwatchable"] < 1, "in many pieces, but chance is the first one's"
 
 
 def test_both_texts_of_a_pair_count():
-    some = bench_of("bert", n=1)
-    pair = Bench(some.subject, [Example("good film", pair="a film")], [0], quiet=True)
-    assert {o.word: o.n for o in pair.occurrences(("random",))} == {"good": 1, "film": 2, "a": 1}
+    some = context_of("bert", n=1)
+    pair = Context(some.subject, [Example("good film", pair="a film")], [0], quiet=True)
+    assert {o.word: o.n for o in occurrences(pair, ("random",))} == {"good": 1, "film": 2, "a": 1}
 
 
-def test_random_scores_follow_the_benchs_seed_and_options_are_read():
-    some = [bench_of("bert", n=2, seed=seed) for seed in (0, 0, 1)]
-    first, again, other = ([o.score for o in one.occurrences(("random",))] for one in some)
+def test_random_scores_follow_the_seed_and_options_are_read():
+    some = [context_of("bert", n=2, seed=seed) for seed in (0, 0, 1)]
+    first, again, other = ([o.score for o in occurrences(one, ("random",))] for one in some)
     assert first == again != other
-    assert [o.score for o in some[0].occurrences(("random",), ("random.seed=1",))] == other
+    assert [o.score for o in occurrences(some[0], ("random",), ("random.seed=1",))] == other
 
 
 @pytest.mark.parametrize(
@@ -95,8 +97,8 @@ def test_options_have_kinds():
 
 
 def test_heads_bring_down_what_lat_sums():
-    some = bench_of("bert", n=5, batch_size=3)
-    for batch, words, heads, real in some.traced_heads():
+    some = context_of("bert", n=5, batch_size=3)
+    for batch, words, heads, real in traced_heads(some):
         lat = explainer("lat")(some.subject, batch, predicted(some.subject, batch), normalize="none")
         np.testing.assert_allclose(heads.sum(1), lat.scores, atol=1e-5)
         assert [[bool(word) for word in row] for row in words] == [
@@ -106,8 +108,8 @@ def test_heads_bring_down_what_lat_sums():
 
 
 def test_an_untrained_model_is_of_the_same_kind_and_follows_the_seed():
-    some = bench_of("bert", n=3)
-    fresh, again = some.untrained(), some.untrained()
+    some = context_of("bert", n=3)
+    fresh, again = retraining.untrained(some), retraining.untrained(some)
     assert fresh.subject.fingerprint == again.subject.fingerprint != some.subject.fingerprint
     assert list(fresh.subject.sites) == list(some.subject.sites)
     assert fresh.subject.predict(fresh.first_batch()).shape == some.subject.predict(some.first_batch()).shape
@@ -121,8 +123,8 @@ def test_a_model_that_was_trained_here_goes_back_to_its_beginning():
     begun = untrained(training, corpus)
     with torch.no_grad():
         begun.model.get_input_embeddings().weight.add_(1)
-    some = Bench(begun, corpus["test"][:3], range(3), quiet=True, training=training, corpus=corpus)
-    fresh = some.untrained()
+    some = Context(begun, corpus["test"][:3], range(3), quiet=True, training=training, corpus=corpus)
+    fresh = retraining.untrained(some)
     assert fresh.training is None
     assert len(fresh.subject.tokenizer) < len(begun.tokenizer)  # the words of the forty examples it learned from
-    assert next(iter(fresh.occurrences(("lat",)))).n >= 1
+    assert next(iter(occurrences(fresh, ("lat",)))).n >= 1

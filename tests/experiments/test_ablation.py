@@ -12,8 +12,9 @@ from support import saved_models
 from whence.core.attending import attending
 from whence.data.examples import Example
 from whence.data.tables.reader import read_table
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.evaluation.locations import alteration, places
+from whence.evaluation.scoring import accuracy
 from whence.experiments import ablation
 from whence.measures.bootstrap import paired_bootstrap
 from whence.results.verdict import Effect
@@ -22,9 +23,9 @@ from whence.subject.subject import Subject, load
 N = 12
 
 
-def bench(kind: str = "bert", n: int = N) -> Bench:
+def context(kind: str = "bert", n: int = N) -> Context:
     subject = load(getattr(saved_models, kind)())
-    return Bench(subject, read_table(saved_models.labelled())["test"][:n], range(n), quiet=True, name="ablation")
+    return Context(subject, read_table(saved_models.labelled())["test"][:n], range(n), quiet=True, name="ablation")
 
 
 def right(subject: Subject, example: Example) -> bool:
@@ -39,7 +40,7 @@ def config(**options) -> ablation.Config:
 @pytest.mark.parametrize("kind", ["bert", "additive"])
 @pytest.mark.parametrize("specials", [True, False])
 def test_equal_weights_score_as_in_a_slow_loop(kind, specials):
-    some = bench(kind)
+    some = context(kind)
     table = ablation.run(config(variants=("uniform",), specials=specials), some)
     for row, example in zip(table.itertuples(), some.examples, strict=True):
         special = some.subject.encode([example]).special
@@ -52,7 +53,7 @@ def test_equal_weights_score_as_in_a_slow_loop(kind, specials):
 
 def test_draws_are_averaged(monkeypatch):
     """Alterations that turn the answer round in every third draw give a score of two thirds or one third."""
-    some = bench(n=6)
+    some = context(n=6)
     draws = itertools.count()
 
     def predict(batch):
@@ -62,16 +63,17 @@ def test_draws_are_averaged(monkeypatch):
 
     monkeypatch.setattr(some.subject, "predict", predict)
     (place,) = places(some.subject, "all", some.first_batch())
-    scores = some.scores(lambda generator: whence.random(generator), place, True, draws=3)
+    scores = accuracy(some, lambda generator: whence.random(generator), place, True, draws=3)
     is_first = [example.label == some.subject.labels[0] for example in some.examples]
     np.testing.assert_allclose(scores, [2 / 3 if first else 1 / 3 for first in is_first])
 
 
 def test_equal_weights_are_drawn_once_and_others_as_often_as_asked(monkeypatch):
-    some = bench(n=3)
+    some = context(n=3)
     asked = []
     monkeypatch.setattr(
-        Bench, "scores", lambda self, make=None, place=None, specials=True, draws=1: asked.append(draws) or np.zeros(3)
+        "whence.evaluation.scoring.accuracy",
+        lambda context, make=None, place=None, specials=True, draws=1: asked.append(draws) or np.zeros(3),
     )
     ablation.run(config(draws=7), some)
     assert asked == [1, 1, 7, 7]  # as it is, uniform, random, permuted
@@ -79,7 +81,7 @@ def test_equal_weights_are_drawn_once_and_others_as_often_as_asked(monkeypatch):
 
 @pytest.mark.parametrize("grain", ["layer", "head"])
 def test_only_the_place_is_altered(grain):
-    some = bench()
+    some = context()
     batch = some.first_batch()
     with attending(some.subject.model) as own:
         some.subject.predict(batch)
@@ -228,7 +230,7 @@ def test_the_place_and_what_was_done_are_said():
 
 
 def test_a_label_beside_a_language_model_is_not_what_it_answers():
-    some = bench("speaker", 4)
+    some = context("speaker", 4)
     table = ablation.run(config(variants=("uniform",)), some)
     assert set(table["label"]) == {""}
     assert "most frequent label" not in ablation.verdict(table).sentence

@@ -9,8 +9,9 @@ from seqeval.metrics import f1_score
 import whence
 from whence.analysis.scores import Marks, measured, summed
 from whence.data.synthetic import clauses
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.evaluation.locations import places
+from whence.evaluation.scoring import scores
 from whence.experiments import ablation, layers, score
 from whence.subject.metrics import all_chunks
 from whence.training.config import Training
@@ -20,35 +21,35 @@ N = 24
 
 
 @pytest.fixture(scope="module")
-def bench():
+def context():
     corpus = clauses.load(sizes={"train": 60, "dev": 12, "test": N})
     subject = untrained(Training(model="transformer", data="clauses", hidden_size=16, layers=2, heads=2), corpus)
     with torch.no_grad():
         for name, parameter in subject.model.named_parameters():
             if "norm" not in name:
                 parameter.normal_(std=0.5, generator=torch.Generator().manual_seed(len(name)))
-    return Bench(subject, corpus["test"], range(N), quiet=True, name="chunks", batch_size=5)
+    return Context(subject, corpus["test"], range(N), quiet=True, name="chunks", batch_size=5)
 
 
 def config(experiment, **options):
     return experiment.Config(model="m", data="clauses", **options)
 
 
-def test_marks_carry_what_f1_is_summed_from(bench):
-    marks = bench.marks(config(score))
-    assert marks.counts.tolist() == all_chunks(bench.subject, bench.examples).tolist()
+def test_marks_carry_what_f1_is_summed_from(context):
+    marks = scores(context, config(score))
+    assert marks.counts.tolist() == all_chunks(context.subject, context.examples).tolist()
     right, said, true = marks.counts.T
     assert marks.scores == pytest.approx(2 * right / (said + true))
     assert marks.written()[0] == " ".join(f"{count:g}" for count in marks.counts[0])
 
 
-def test_marks_under_an_alteration_are_summed_over_the_draws(bench):
-    (everywhere,) = places(bench.subject, "all", bench.first_batch(), ("*",))
+def test_marks_under_an_alteration_are_summed_over_the_draws(context):
+    (everywhere,) = places(context.subject, "all", context.first_batch(), ("*",))
     plain = config(ablation, specials=True)
-    altered = bench.marks(plain, lambda _: whence.uniform, everywhere, draws=3)
-    alone = all_chunks(bench.subject, bench.examples, override=whence.uniform)
+    altered = scores(context, plain, lambda _: whence.uniform, everywhere, draws=3)
+    alone = all_chunks(context.subject, context.examples, override=whence.uniform)
     assert altered.counts.tolist() == (3 * alone).tolist()
-    assert alone.tolist() != bench.marks(plain).counts.tolist()
+    assert alone.tolist() != scores(context, plain).counts.tolist()
 
 
 def test_three_kinds_of_marks_are_known_by_their_counts():
@@ -64,28 +65,28 @@ def test_three_kinds_of_marks_are_known_by_their_counts():
     assert float(measure(counts.sum(0))) == 75
 
 
-def test_the_score_is_f1(bench):
-    table = score.run(config(score), bench)
+def test_the_score_is_f1(context):
+    table = score.run(config(score), context)
     assert set(table["measure"]) == {"F1"}
     said = []
-    for example in bench.examples:
-        batch = bench.subject.encode([example])
-        best = bench.subject.predict(batch)[0].argmax(-1)[batch.answers[0]]
-        said.append([bench.subject.labels[number] for number in best.tolist()])
-    expected = 100 * f1_score([list(example.tags) for example in bench.examples], said)
+    for example in context.examples:
+        batch = context.subject.encode([example])
+        best = context.subject.predict(batch)[0].argmax(-1)[batch.answers[0]]
+        said.append([context.subject.labels[number] for number in best.tolist()])
+    expected = 100 * f1_score([list(example.tags) for example in context.examples], said)
     assert score.quantities(table)["F1"].mean == pytest.approx(expected)
     assert f"{expected:.1f} points of F1" in score.verdict(table).sentence
     score.figure(table)
 
 
-def test_ablation_and_layers_lose_points_of_f1(bench):
-    lost = ablation.run(config(ablation, variants=("uniform",), specials=True), bench)
+def test_ablation_and_layers_lose_points_of_f1(context):
+    lost = ablation.run(config(ablation, variants=("uniform",), specials=True), context)
     (effect,) = ablation.effects(lost)
     assert effect.unit == "points of F1 lost"
-    both = (all_chunks(bench.subject, bench.examples, override=rule).sum(0) for rule in (None, whence.uniform))
+    both = (all_chunks(context.subject, context.examples, override=rule).sum(0) for rule in (None, whence.uniform))
     base, altered = (100 * 2 * right / (said + true) for right, said, true in both)
     assert effect.value == pytest.approx(base - altered)
     assert ablation.summary(lost)["base"].iloc[0] == pytest.approx(base, abs=0.05)
     assert "Where F1 falls" in ablation.verdict(lost).means
-    figure = layers.figure(layers.run(config(layers, draws=2), bench))
+    figure = layers.figure(layers.run(config(layers, draws=2), context))
     assert any(axis.get_ylabel() == "F1" for axis in figure.axes)

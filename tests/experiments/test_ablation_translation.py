@@ -13,8 +13,9 @@ from whence.core.attending import attending
 from whence.core.errors import BadConfig, UnknownSite
 from whence.core.overrides import Override
 from whence.data.synthetic import numerals
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.evaluation.locations import places
+from whence.evaluation.scoring import scores
 from whence.experiments import ablation, layers, permutation
 from whence.subject.generation import translate
 from whence.subject.stepwise import encoded_once, step_probabilities
@@ -35,35 +36,35 @@ def corpus():
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def bench(request, corpus):
+def context(request, corpus):
     """A translator that has begun to learn: its texts end, and its attention is not all alike."""
     small = {"embedding_size": 32, "hidden_size": 32, "dropout": 0.0, "data": "numerals"}
     subject = untrained(Training(**KINDS[request.param], **small), corpus)
     fit(subject, corpus["train"], corpus["dev"], Recipe(epochs=8, batch_size=16, learning_rate=1e-2), quiet=True)
-    return Bench(subject, corpus["test"], range(12), quiet=True, name="test", batch_size=5)
+    return Context(subject, corpus["test"], range(12), quiet=True, name="test", batch_size=5)
 
 
 def config(kind, **options):
     return kind.Config(model="m", data="d", **options)
 
 
-def one_by_one(bench, override=None, beams=1):
+def one_by_one(context, override=None, beams=1):
     """BLEU of the test texts, translated one by one."""
     written = []
-    for example in bench.examples:
-        with attending(bench.subject.model, override=override, watch=None):
-            written += translate(bench.subject, bench.subject.encode([example]), beams=beams)
-    return BLEU().corpus_score(written, [[example.target for example in bench.examples]]).score
+    for example in context.examples:
+        with attending(context.subject.model, override=override, watch=None):
+            written += translate(context.subject, context.subject.encode([example]), beams=beams)
+    return BLEU().corpus_score(written, [[example.target for example in context.examples]]).score
 
 
 @pytest.mark.parametrize("beams", [1, 3])
-def test_ablation_is_the_bleu_of_texts_translated_one_by_one(bench, beams):
+def test_ablation_is_the_bleu_of_texts_translated_one_by_one(context, beams):
     options = {"variants": ("uniform",), "specials": True, "beams": beams, "sites": ("*attention*",)}
-    table = ablation.run(config(ablation, **options), bench)
+    table = ablation.run(config(ablation, **options), context)
     assert measured(table["base_counts"]) == "BLEU"
     (row,) = ablation.summary(table).itertuples()
-    assert row.base == pytest.approx(one_by_one(bench, None, beams), abs=0.06)
-    assert row.altered == pytest.approx(one_by_one(bench, whence.uniform, beams), abs=0.06)
+    assert row.base == pytest.approx(one_by_one(context, None, beams), abs=0.06)
+    assert row.altered == pytest.approx(one_by_one(context, whence.uniform, beams), abs=0.06)
     assert row.base > row.altered + 1, "nothing is lost: the loop shows nothing"
     (effect,) = ablation.effects(table)
     assert effect.unit == "points of BLEU lost"
@@ -71,7 +72,7 @@ def test_ablation_is_the_bleu_of_texts_translated_one_by_one(bench, beams):
     assert ablation.figure(table).axes[0].get_xlabel() == "points of BLEU lost"
 
 
-def test_special_tokens_keep_their_weight_in_every_beam(bench):
+def test_special_tokens_keep_their_weight_in_every_beam(context):
     """With beams each text stands several times at the decoder; its own end token must be spared every time."""
     seen = []
 
@@ -81,37 +82,37 @@ def test_special_tokens_keep_their_weight_in_every_beam(bench):
         return whence.uniform(call)
 
     three = config(ablation, variants=("uniform",), beams=3, sites=("*attention*",))
-    marks = bench.marks(three, lambda _: whence.uniform, _everywhere(bench))
-    alone = bench.marks(config(ablation, sites=("*attention*",)), lambda _: whence.uniform, _everywhere(bench))
+    marks = scores(context, three, lambda _: whence.uniform, _everywhere(context))
+    alone = scores(context, config(ablation, sites=("*attention*",)), lambda _: whence.uniform, _everywhere(context))
     assert marks.counts.shape == alone.counts.shape == (12, 10)
-    with attending(bench.subject.model, override=watching, watch=None):
-        translate(bench.subject, bench.subject.encode(bench.examples[:2]), beams=3)
+    with attending(context.subject.model, override=watching, watch=None):
+        translate(context.subject, context.subject.encode(context.examples[:2]), beams=3)
     assert set(seen) == {6}
 
 
-def _everywhere(bench):
-    (place,) = places(bench.subject, "all", bench.first_batch())
+def _everywhere(context):
+    (place,) = places(context.subject, "all", context.first_batch())
     return place
 
 
-def test_forced_decoding_counts_right_tokens(bench):
-    table = ablation.run(config(ablation, variants=("uniform",), decoding="forced"), bench)
+def test_forced_decoding_counts_right_tokens(context):
+    table = ablation.run(config(ablation, variants=("uniform",), decoding="forced"), context)
     assert measured(table["base_counts"]) == "accuracy"
     shares = []
-    for example in bench.examples:
-        batch = bench.subject.encode([example])
-        said = bench.subject.predict(batch)[0].argmax(-1)
+    for example in context.examples:
+        batch = context.subject.encode([example])
+        said = context.subject.predict(batch)[0].argmax(-1)
         shares.append(float((said == batch.gold[0])[batch.answers[0]].float().mean()))
     np.testing.assert_allclose(table["base"], shares, atol=1e-6)
 
 
-def test_steps_are_those_of_writing_one_token_after_another(bench):
+def test_steps_are_those_of_writing_one_token_after_another(context):
     """Each distribution is the model's, given what it wrote so far; after the end all is on the end token."""
-    subject, steps = bench.subject, 14
-    batch = subject.encode(bench.examples[:4])
+    subject, steps = context.subject, 14
+    batch = subject.encode(context.examples[:4])
     found = step_probabilities(subject, batch, steps)
     end, start = subject.tokenizer.eos_token_id, subject.model.config.decoder_start_token_id
-    for row, example in enumerate(bench.examples[:4]):
+    for row, example in enumerate(context.examples[:4]):
         source = {name: value for name, value in subject.encode([example]).inputs.items() if name != "labels"}
         written = [start]
         for step in range(steps):
@@ -144,19 +145,19 @@ class Shifts:
 
 @pytest.mark.parametrize("decoding", ["forced", "free"])
 @pytest.mark.parametrize("steps", ["all", "quartile"])
-def test_shuffled_translations_against_a_slow_loop(bench, decoding, steps, monkeypatch):
+def test_shuffled_translations_against_a_slow_loop(context, decoding, steps, monkeypatch):
     monkeypatch.setattr(whence, "permuted", Shifts(), raising=False)
     asked = config(permutation, permutations=3, decoding=decoding, steps=steps, sites=("*cross*", "attention")[-1:]
-                   if "attention" in bench.subject.sites else ("*cross*",))  # fmt: skip
-    table = permutation.run(asked, bench)
-    lengths = [int(bench.subject.encode([e]).answers.sum()) for e in bench.examples]
+                   if "attention" in context.subject.sites else ("*cross*",))  # fmt: skip
+    table = permutation.run(asked, context)
+    lengths = [int(context.subject.encode([e]).answers.sum()) for e in context.examples]
     step = int(np.quantile(lengths, 0.25)) - 1
     assert table["example"].tolist() == [n for n, length in enumerate(lengths) if steps == "all" or length > step]
-    sites = [name for name, site in bench.subject.sites.items() if site.kind == "cross"]
+    sites = [name for name, site in context.subject.sites.items() if site.kind == "cross"]
     for row in table.itertuples():
-        batch = bench.subject.encode([bench.examples[row.example]])
+        batch = context.subject.encode([context.examples[row.example]])
         compared = range(lengths[row.example]) if steps == "all" else [step]
-        expected = slow_median(bench.subject, batch, sites, decoding, compared)
+        expected = slow_median(context.subject, batch, sites, decoding, compared)
         assert row.median_tvd == pytest.approx(expected, abs=2e-5)
     assert table["median_tvd"].max() > 0
 
@@ -184,32 +185,32 @@ def slow_median(subject, batch, sites, decoding, compared):
     return float(np.median(changes))
 
 
-def test_the_encoder_runs_once_for_many_copies(bench):
-    batch = bench.subject.encode(bench.examples[:3])
-    many = encoded_once(bench.subject, batch, 4)
+def test_the_encoder_runs_once_for_many_copies(context):
+    batch = context.subject.encode(context.examples[:3])
+    many = encoded_once(context.subject, batch, 4)
     ran = []
-    hook = bench.subject.model.get_encoder().register_forward_hook(lambda *_: ran.append(1))
-    probs = bench.subject.predict(many).unflatten(0, (4, 3))
+    hook = context.subject.model.get_encoder().register_forward_hook(lambda *_: ran.append(1))
+    probs = context.subject.predict(many).unflatten(0, (4, 3))
     hook.remove()
     assert not ran
-    torch.testing.assert_close(probs, bench.subject.predict(batch).expand(4, -1, -1, -1), atol=1e-5, rtol=0)
+    torch.testing.assert_close(probs, context.subject.predict(batch).expand(4, -1, -1, -1), atol=1e-5, rtol=0)
 
 
-def test_layers_of_a_translator_are_marked_by_bleu(bench):
-    table = layers.run(config(layers, draws=1, specials=True), bench)
+def test_layers_of_a_translator_are_marked_by_bleu(context):
+    table = layers.run(config(layers, draws=1, specials=True), context)
     found = layers.losses(table)
-    assert found["left"].iloc[0] == pytest.approx(one_by_one(bench), abs=1e-6)
+    assert found["left"].iloc[0] == pytest.approx(one_by_one(context), abs=1e-6)
     assert {effect.unit for effect in layers.effects(table)} == {"points of BLEU lost"}
     assert layers.figure(table).axes
 
 
-def test_the_quartile_is_for_translators_and_sites_must_be_there(bench):
+def test_the_quartile_is_for_translators_and_sites_must_be_there(context):
     with pytest.raises(UnknownSite, match="no attention site 'nowhere'; there are:"):
-        ablation.run(config(ablation, sites=("nowhere",)), bench)
+        ablation.run(config(ablation, sites=("nowhere",)), context)
 
 
 def test_the_quartile_is_for_translators():
-    from support.benches import bench as classifiers
+    from support.contexts import context as classifiers
 
     with pytest.raises(BadConfig, match="steps=quartile is for translators"):
         permutation.run(config(permutation, steps="quartile"), classifiers("bert"))

@@ -1,5 +1,7 @@
 """Trained adversaries: what stands in the table beside slow loops, what becomes of it, and known answers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,9 +13,9 @@ from whence.analysis.adversary import basins, decided, effects, numbers, outcome
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
 from whence.data.synthetic import reviews, stories
-from whence.evaluation.bench import Bench
-from whence.evaluation.model_comparison import beside, nearest_orders
-from whence.evaluation.runner import perform
+from whence.evaluation.context import Context
+from whence.evaluation.model_comparison import compare, nearest_orders
+from whence.evaluation.runner import run_experiment
 from whence.experiments import adversary
 from whence.results.store import Store
 from whence.subject.subject import Subject
@@ -30,7 +32,7 @@ def one_process(monkeypatch):
     monkeypatch.setattr(workshop, "processors", lambda: 1)
 
 
-def bench(subject: Subject) -> Bench:
+def context(subject: Subject) -> Context:
     tagged = subject.task.name == "token-classification"
     examples = [
         Example(text, words=tuple(text.split()), tags=("LABEL_1",) * len(text.split()))
@@ -38,7 +40,7 @@ def bench(subject: Subject) -> Bench:
         else Example(text, "LABEL_0")
         for text in TEXTS
     ]
-    return Bench(subject, examples, range(len(TEXTS)), batch_size=2, quiet=True, name="adversary")
+    return Context(subject, examples, range(len(TEXTS)), batch_size=2, quiet=True, name="adversary")
 
 
 def shifted(name: str, amount: float = 0.3) -> Subject:
@@ -56,8 +58,8 @@ def shifted(name: str, amount: float = 0.3) -> Subject:
 @pytest.mark.parametrize("name", ["additive-lstm-additive", "bert", "transformer-tagger"])
 def test_two_models_beside_each_other_are_as_far_apart_as_a_loop_over_single_texts_says(name):
     subject, other = reader(name), shifted(name)
-    there = bench(subject)
-    found = beside(there, other)
+    there = context(subject)
+    found = compare(there, replace(there, subject=other))
     from whence.core.attending import attending
 
     for number, example in enumerate(there.examples):
@@ -96,8 +98,8 @@ def test_a_model_with_its_heads_in_another_order_is_no_other_model():
                 for tensor in (part.weight, part.bias):
                     tensor.copy_(tensor.unflatten(0, (2, -1))[order].flatten(0, 1))
             attention.output.weight.copy_(attention.output.weight.unflatten(1, (2, -1))[:, order].flatten(1))
-    there = bench(subject)
-    found = beside(there, other)
+    there = context(subject)
+    found = compare(there, replace(there, subject=other))
     assert nearest_orders(there, other, ("*",)) == dict.fromkeys(subject.sites, order)
     assert found.tvd.max() < 1e-5
     assert found.jsd.min() > 1e-3
@@ -165,14 +167,14 @@ def test_the_summary_has_a_row_for_each_model_and_the_figure_is_drawn():
 
 def test_a_translator_is_refused():
     with pytest.raises(BadConfig, match="writes texts"):
-        adversary.run(adversary.Config(model="m", data="d"), bench(reader("bart")))
+        adversary.run(adversary.Config(model="m", data="d"), context(reader("bart")))
 
 
 def known_answer(corpus, training, folder, **options):
     """The verdict on a model that is trained for it."""
     train(training, folder / "base", corpus=corpus, quiet=True)
     config = adversary.Config(model=str(folder / "base"), data=training.data, **options)
-    return adversary.verdict(perform("adversary", config, Store(folder), corpus=corpus, quiet=True).table)
+    return adversary.verdict(run_experiment("adversary", config, Store(folder), corpus=corpus, quiet=True).table)
 
 
 def test_where_one_fact_decides_and_attention_is_the_only_road_there_is_no_adversary(tmp_path):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from whence.data.synthetic import reviews
-from whence.evaluation.runner import perform
+from whence.evaluation.runner import run_experiment
 from whence.experiments import adversary
 from whence.results.store import Store
 from whence.training import train as workshop
@@ -22,7 +22,7 @@ import os, sys
 from pathlib import Path
 from whence.data.synthetic import reviews
 from whence.experiments import adversary
-from whence.evaluation.runner import perform
+from whence.evaluation.runner import run_experiment
 from whence.training import fit as fitting, workshop
 from whence.results.store import Store
 
@@ -38,7 +38,7 @@ def writing(*given):
 fitting._write = writing
 out = Path(sys.argv[1])
 config = adversary.Config(model=sys.argv[2], data="reviews", strengths=(0.1, 0.5, 1.0))
-perform("adversary", config, Store(out), corpus=reviews.load(sizes={SIZES}), quiet=True)
+run_experiment("adversary", config, Store(out), corpus=reviews.load(sizes={SIZES}), quiet=True)
 """
 
 
@@ -64,9 +64,9 @@ def test_what_was_trained_before_a_kill_is_kept_and_the_table_is_the_same(tmp_pa
     assert len(before) == 1
     assert len(list((out / "models").iterdir())) == 2
     assert not list(out.glob("results/adversary/*"))
-    table = perform("adversary", config, Store(out), corpus=corpus, quiet=True).table
+    table = run_experiment("adversary", config, Store(out), corpus=corpus, quiet=True).table
     after = finished(out)
     assert len(after) == 3
     assert before.items() <= after.items(), "what was finished is not trained again"
-    whole = perform("adversary", config, Store(tmp_path / "whole"), corpus=corpus, quiet=True).table
+    whole = run_experiment("adversary", config, Store(tmp_path / "whole"), corpus=corpus, quiet=True).table
     pd.testing.assert_frame_equal(table, whole)

@@ -1,20 +1,22 @@
 """Alignment: attention made by hand, a slow loop over translators and pieces, and numerals whose links are known."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 import torch
 
 from support import saved_models
-from support.benches import bench as bench_of
+from support.contexts import context as context_of
 from whence.analysis.alignment import REPORTING, baseline, best, called
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, BadData, UnknownSite
 from whence.core.tape import Tape
 from whence.data.examples import Example
 from whence.data.synthetic import numerals
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.evaluation.cross_attention import Crossing, crossings
-from whence.evaluation.runner import perform
+from whence.evaluation.runner import run_experiment
 from whence.experiments import alignment
 from whence.figures.style import as_svg
 from whence.measures.alignment_error import error_rate
@@ -41,16 +43,16 @@ def corpus():
 
 def translator(kind, corpus, n=6):
     subject = untrained(Training(**KINDS[kind], **SMALL), corpus)
-    return Bench(subject, corpus["test"][:n], range(n), quiet=True, name="test", batch_size=4)
+    return Context(subject, corpus["test"][:n], range(n), quiet=True, name="test", batch_size=4)
 
 
 class Made:
-    """A bench whose attention is known: one head that links as the reference does, one that looks at the first word,
+    """A context whose attention is known: one head that links as the reference does, one that looks at the first word,
     both a step late in `reading`.
     """
 
     def __init__(self, examples, right=1.0):
-        self.examples, self.chosen, self.right = examples, range(len(examples)), right
+        self.examples, self.numbers, self.right = examples, range(len(examples)), right
 
     def crossings(self, sites):
         for number, example in enumerate(self.examples):
@@ -65,9 +67,15 @@ class Made:
             yield number, {("c", "producing"): Crossing(weights, nothing), ("c", "reading"): Crossing(late, nothing)}
 
 
+def run_on(config, examples):
+    """The experiment where attention is known."""
+    with patch("whence.evaluation.cross_attention.crossings", Made.crossings):
+        return alignment.run(config, Made(examples))
+
+
 def test_heads_made_by_hand(corpus):
     """The head that links as the reference does is chosen; its only wrong links are those of *und*."""
-    table = alignment.run(config(), Made(corpus["test"]))
+    table = run_on(config(), corpus["test"])
     assert best(table) == {"by": "attention", "site": "c", "layer": 1, "head": 2, "step": "producing"}
     mine = table[(table["head"] == 2) & (table["step"] == "producing")]
     for row in mine.itertuples():
@@ -86,7 +94,7 @@ def test_heads_made_by_hand(corpus):
 
 def test_special_tokens_may_take_words_away(corpus):
     """*und* gives 0.01 to each word and 0.3 to a special token: it is linked to nothing, and no error is left."""
-    table = alignment.run(config(specials=True), Made(corpus["test"]))
+    table = run_on(config(specials=True), corpus["test"])
     assert alignment.quantities(table)["alignment error rate, chosen head"].mean == 0.0
     verdict = alignment.verdict(table)
     assert (verdict.question, verdict.answer) == (6, "yes")
@@ -96,7 +104,7 @@ def test_special_tokens_may_take_words_away(corpus):
 
 def test_the_head_is_chosen_on_other_sentences(corpus):
     """The candidate with the lowest rate on one half is the worst of the other half, and is reported there."""
-    table = alignment.run(config(), Made(corpus["test"]))
+    table = run_on(config(), corpus["test"])
     mine = table[(table["head"] == 2) & (table["step"] == "producing") & (table["half"] == REPORTING)].index
     table.loc[mine, ["found_sure", "found_possible"]] = 0.0
     assert best(table)["head"] == 2, "what is reported must not be looked at to choose"
@@ -106,7 +114,7 @@ def test_the_head_is_chosen_on_other_sentences(corpus):
 
 def test_baselines_by_hand():
     example = Example("a b c", words=("a", "b", "c"), target="x y z", alignment=((0, 0), (2, 1), (1, 2)))
-    table = alignment.run(config(), Made([example] * 4))
+    table = run_on(config(), [example] * 4)
     diagonal, random = (table[table["by"] == by].iloc[0] for by in ("diagonal", "random"))
     assert (diagonal["found"], diagonal["found_sure"]) == (3, 1)
     assert (random["found"], random["found_sure"]) == (3, pytest.approx(1.0))
@@ -118,13 +126,13 @@ def test_baselines_by_hand():
 @pytest.mark.parametrize("kind", KINDS)
 def test_words_attend_as_a_text_alone_shows_step_by_step(kind, corpus):
     """Texts one by one, unpadded; here a token is a word, and the last key is the end of the text."""
-    bench = translator(kind, corpus)
-    found = dict(crossings(bench, ("*",)))
+    context = translator(kind, corpus)
+    found = dict(crossings(context, ("*",)))
     assert sorted(found) == list(range(6))
-    for number, example in enumerate(bench.examples):
-        batch, tape = bench.subject.encode([example]), Tape()
-        with torch.no_grad(), attending(bench.subject.model, watch=tape):
-            bench.subject.model(**batch.inputs)
+    for number, example in enumerate(context.examples):
+        batch, tape = context.subject.encode([example]), Tape()
+        with torch.no_grad(), attending(context.subject.model, watch=tape):
+            context.subject.model(**batch.inputs)
         n_source, n_target = len(example.words), len(example.target.split())
         for (site, step), one in found[number].items():
             weights = tape.joined(site).weights[0].numpy()  # [head n_target+1 n_source+1]
@@ -137,8 +145,8 @@ def test_words_attend_as_a_text_alone_shows_step_by_step(kind, corpus):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_weights_of_producing_a_word_are_those_that_its_probability_depends_on(kind, corpus):
     """Other weights in query t change the answer at t, and none before it; the step of reading it comes after."""
-    bench = translator(kind, corpus)
-    subject, batch, step = bench.subject, bench.subject.encode(bench.examples[:1]), 1
+    context = translator(kind, corpus)
+    subject, batch, step = context.subject, context.subject.encode(context.examples[:1]), 1
     base = subject.predict(batch)[0]
     seen = {"queries": 0}
 
@@ -160,17 +168,17 @@ def test_the_weights_of_producing_a_word_are_those_that_its_probability_depends_
 
 def test_pieces_are_summed_over_the_source_and_averaged_over_the_target():
     """A BART whose words are in pieces, beside a loop over pieces."""
-    some = bench_of("translator", n=1)
+    some = context_of("translator", n=1)
     texts = [("the mlif is dull", "a mlif doog"), ("etilop film", "film")]  # words that it does not know are in letters
     examples = [Example(a, words=tuple(a.split()), target=b, alignment=((0, 0),)) for a, b in texts]
-    bench = Bench(some.subject, examples, range(2), quiet=True, batch_size=2)
+    context = Context(some.subject, examples, range(2), quiet=True, batch_size=2)
     in_pieces = False
-    for number, found in crossings(bench, ("*",)):
-        example = bench.examples[number]
-        batch, tape = bench.subject.encode([example]), Tape()
-        with torch.no_grad(), attending(bench.subject.model, watch=tape):
-            bench.subject.model(**batch.inputs)
-        keys, queries = (places_of_words(bench.subject.tokenizer, text) for text in (example.text, example.target))
+    for number, found in crossings(context, ("*",)):
+        example = context.examples[number]
+        batch, tape = context.subject.encode([example]), Tape()
+        with torch.no_grad(), attending(context.subject.model, watch=tape):
+            context.subject.model(**batch.inputs)
+        keys, queries = (places_of_words(context.subject.tokenizer, text) for text in (example.text, example.target))
         in_pieces |= any(len(places) > 1 for places in keys + queries)
         for (site, step), one in found.items():
             weights = tape.joined(site).weights[0].numpy()
@@ -192,16 +200,18 @@ def places_of_words(tokenizer, text):
 
 
 def test_a_translator_of_numerals_links_words_better_than_their_places(corpus):
-    bench = translator("luong", corpus, n=40)
-    fit(bench.subject, corpus["train"], corpus["dev"], Recipe(epochs=8, batch_size=16, learning_rate=1e-2), quiet=True)
-    table = alignment.run(config(), bench)
+    context = translator("luong", corpus, n=40)
+    fit(
+        context.subject, corpus["train"], corpus["dev"], Recipe(epochs=8, batch_size=16, learning_rate=1e-2), quiet=True
+    )
+    table = alignment.run(config(), context)
     verdict = alignment.verdict(table)
     assert verdict.answer == "yes", verdict.sentence
     assert alignment.quantities(table)["alignment error rate, chosen head"].mean < 0.3
 
 
 def test_figures_and_what_may_be_shown(corpus):
-    table = alignment.run(config(), Made(corpus["test"]))
+    table = run_on(config(), corpus["test"])
     assert table["shown"].notna().sum() == 6  # one pair: the mean and two heads, in two steps
     drawn = alignment.figures(table)
     assert set(drawn) == {"sentence", "heads"}
@@ -219,34 +229,34 @@ def test_figures_and_what_may_be_shown(corpus):
 
 
 def test_bad_input_gets_a_sentence(corpus):
-    bench = translator("luong", corpus)
+    context = translator("luong", corpus)
     with pytest.raises(UnknownSite, match="no attention site 'nowhere'"):
-        alignment.run(config(sites=("nowhere",)), bench)
-    plain = [Example(e.text, target=e.target) for e in bench.examples]
+        alignment.run(config(sites=("nowhere",)), context)
+    plain = [Example(e.text, target=e.target) for e in context.examples]
     with pytest.raises(BadData, match="6 of 6 examples of d have no reference links"):
-        alignment.run(config(), Bench(bench.subject, plain, range(6), quiet=True))
-    empty = [Example(e.text, words=e.words, target=e.target, alignment=()) for e in bench.examples]
+        alignment.run(config(), Context(context.subject, plain, range(6), quiet=True))
+    empty = [Example(e.text, words=e.words, target=e.target, alignment=()) for e in context.examples]
     with pytest.raises(BadData, match="the 6 examples of d have no reference link at all"):
-        alignment.run(config(), Bench(bench.subject, empty, range(6), quiet=True))
+        alignment.run(config(), Context(context.subject, empty, range(6), quiet=True))
     with pytest.raises(BadConfig, match="attention from a translation to its text"):
-        list(crossings(bench_of("tagger"), ("*",)))
+        list(crossings(context_of("tagger"), ("*",)))
     classifier = alignment.Config(model=str(saved_models.bert()), data="numerals", limit=9)
     with pytest.raises(BadConfig, match=r"there is none at these sites of .* \(sequence-classification\)"):
-        perform("alignment", classifier, quiet=True)
+        run_experiment("alignment", classifier, quiet=True)
     with pytest.raises(BadData, match="fewer than two fit"):
-        alignment.run(config(), Bench(bench.subject, bench.examples[:1], range(1), quiet=True))
+        alignment.run(config(), Context(context.subject, context.examples[:1], range(1), quiet=True))
 
 
 def test_cut_texts_are_left_out(corpus):
-    bench = translator("luong", corpus)
-    bench.subject.encoder.max_length = 5
-    long = {n for n, e in enumerate(bench.examples) if max(len(e.words), len(e.target.split())) > 4}
+    context = translator("luong", corpus)
+    context.subject.encoder.max_length = 5
+    long = {n for n, e in enumerate(context.examples) if max(len(e.words), len(e.target.split())) > 4}
     assert long
-    assert {number for number, _ in crossings(bench, ("*",))} == set(range(6)) - long
+    assert {number for number, _ in crossings(context, ("*",))} == set(range(6)) - long
 
 
 def test_error_rates_are_of_sums_over_sentences(corpus):
-    table = alignment.run(config(), Made(corpus["test"]))
+    table = run_on(config(), corpus["test"])
     mine = table[(table["by"] == "diagonal") & (table["half"] == REPORTING)]
     sums = mine[["found", "sure", "found_sure", "found_possible"]].to_numpy().sum(0)
     assert alignment.quantities(table)["alignment error rate, diagonal"].mean == pytest.approx(float(error_rate(sums)))

@@ -6,14 +6,14 @@ import torch
 from pydantic import ValidationError
 from scipy.stats import kendalltau
 
-from support.benches import bench as bench_of
+from support.contexts import context as context_of
 from support.tokenizing import reader
 from whence.analysis.correlation import agreement
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.overrides import imposed
 from whence.data.examples import Example
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.experiments import correlation
 from whence.measures.ranking import kendall_tau
 
@@ -24,9 +24,9 @@ def config(**options) -> correlation.Config:
     return correlation.Config(model="m", data="d", **options)
 
 
-def bench(name: str, texts=TEXTS, pair: str | None = None) -> Bench:
+def context(name: str, texts=TEXTS, pair: str | None = None) -> Context:
     examples = [Example(text, ("LABEL_0", "LABEL_1")[n % 2], pair=pair) for n, text in enumerate(texts)]
-    return Bench(reader(name), examples, range(len(texts)), quiet=True, name="correlation")
+    return Context(reader(name), examples, range(len(texts)), quiet=True, name="correlation")
 
 
 def slow(subject, example):
@@ -51,7 +51,7 @@ def slow(subject, example):
 
 
 def test_the_table_is_that_of_a_slow_loop_with_scipy():
-    some = bench_of("additive", 5)
+    some = context_of("additive", 5)
     table = correlation.run(config(), some)
     assert len(table) == 5 * 3
     names = ("raw_attention", "gradient_x_input", "leave_one_out")
@@ -69,13 +69,12 @@ def test_the_table_is_that_of_a_slow_loop_with_scipy():
 
 def test_the_statistics_are_scipys_with_ties(monkeypatch):
     """Given scores with many ties, in the places of an explainer's."""
-    some = bench("additive-lstm-additive")
+    some = context("additive-lstm-additive")
     drawn = np.random.default_rng(0)
     given = {name: drawn.integers(-3, 4, (4, 16)).astype(np.float32) for name in ("raw_attention", "leave_one_out")}
     monkeypatch.setattr(
-        Bench,
-        "explained",
-        lambda self, batch, methods, options: {m: given[m][:, : batch.special.shape[1]] for m in methods},
+        "whence.evaluation.word_scores.explained",
+        lambda context, batch, methods, options: {m: given[m][:, : batch.special.shape[1]] for m in methods},
     )
     (batch,) = some.batches()
     for signed in (False, True):
@@ -104,7 +103,7 @@ def test_what_differs_by_rounding_is_tied():
      ("additive-additive-pairs", "the movie was bad"), ("xlm-roberta", None)],
 )  # fmt: skip
 def test_any_reader_is_asked(name, pair):
-    some = bench(name, pair=pair)
+    some = context(name, pair=pair)
     table = correlation.run(config(method=("gradient-x-input", "leave_one_out", "random")), some)
     assert len(table) == 4 * 6
     assert table["tau"].dropna().between(-1, 1).all()
@@ -128,7 +127,7 @@ def made(n: int = 40):
 
 
 def test_the_verdict_never_decides_on_faithfulness():
-    for table in (made(), made(5), correlation.run(config(), bench("additive-lstm-additive"))):
+    for table in (made(), made(5), correlation.run(config(), context("additive-lstm-additive"))):
         verdict = correlation.verdict(table)
         assert verdict.answer == "undecided"
         assert "Agreement is not faithfulness" in verdict.does_not_mean
@@ -174,6 +173,6 @@ def test_what_cannot_be_asked_is_said():
     with pytest.raises(ValidationError, match="name an explainer beside attention itself"):
         config(method=("raw-attention",))
     with pytest.raises(BadConfig, match="no explainer 'gradientxinput'"):
-        correlation.run(config(method=("gradientxinput",)), bench("additive-lstm-additive"))
+        correlation.run(config(method=("gradientxinput",)), context("additive-lstm-additive"))
     with pytest.raises(BadConfig, match="random has no option 'colour'"):
-        correlation.run(config(method=("random",), options=("random.colour=red",)), bench("additive-lstm-additive"))
+        correlation.run(config(method=("random",), options=("random.colour=red",)), context("additive-lstm-additive"))

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 import torch
 from scipy.spatial.distance import jensenshannon
+from support.benches import TASKS
 
 from support import saved_models, zoo
-from support.benches import TASKS
-from support.benches import bench as bench_of
+from support.contexts import context as context_of
 from support.tokenizing import wordpiece
 from whence.attribution.registry import explainer
 from whence.core.attending import attending
@@ -18,7 +18,8 @@ from whence.core.errors import BadConfig, UnknownSite
 from whence.data.examples import Example
 from whence.evaluation import removal_orders as _removals
 from whence.evaluation import token_erasure as _erasing
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
+from whence.evaluation.token_erasure import Erasing
 from whence.experiments import erasure
 from whence.results.verdict import Effect
 from whence.subject.subject import Subject, load
@@ -31,15 +32,15 @@ def config(**options) -> erasure.Config:
     return erasure.Config(model="m", data="d", **options)
 
 
-def close_calls(kind: str) -> Bench:
+def close_calls(kind: str) -> Context:
     """The three texts that the model is least sure of: their decisions change most easily."""
-    some = bench_of(kind, n=12)
+    some = context_of(kind, n=12)
     batch = some.subject.encode(some.examples)
     positions = predicted(some.subject, batch).positions
     sure = some.subject.predict(batch)[torch.arange(12), positions].topk(2).values
     least = (sure[:, 0] - sure[:, 1]).argsort()[:3].tolist()
     examples = [some.examples[number] for number in least]
-    return Bench(some.subject, examples, range(3), quiet=True, name="erasure", batch_size=2)
+    return Context(some.subject, examples, range(3), quiet=True, name="erasure", batch_size=2)
 
 
 def probabilities(subject, inputs, position):
@@ -132,20 +133,20 @@ def test_the_table_is_that_of_a_slow_loop(kind, erase, monkeypatch):
 @pytest.mark.parametrize("kind", ["bert", "additive"])
 def test_decisions_that_change_are_found(kind):
     """Models that were trained change their decisions, so that the loop above shows something."""
-    table = erasure.run(config(), bench_of(kind, n=12))
+    table = erasure.run(config(), context_of(kind, n=12))
     flips = table[["flip_attention", "flip_gradient", "flip_random"]]
     assert flips.notna().any(axis=None)
     assert flips.max(axis=None) < 1
 
 
 def test_only_the_sites_that_are_named_are_erased():
-    some = bench_of("bert", n=3)
+    some = context_of("bert", n=3)
     first, last = some.subject.sites
     batch = some.first_batch()
     removed = np.zeros((1, *batch.special.shape), dtype=bool)
     removed[0, 0, 2] = True
     for sites, chosen in ((("*",), [first, last]), (("*.0.*",), [first]), ((last,), [last])):
-        erasing = some.erasing(batch, "attention", sites)
+        erasing = Erasing(some.subject, batch, "attention", sites)
         assert erasing.sites == chosen
         slow = slow_erased(some.subject, batch, chosen, [2], 0, True)
         np.testing.assert_allclose(erasing(removed)[0, 0], slow, atol=1e-6)
@@ -168,22 +169,22 @@ def test_a_model_that_attends_to_sentences_is_erased_by_deleting():
         _erasing.Erasing(subject, batch, "attention", ("*",))
     erasing = _erasing.Erasing(subject, batch, "input", ("*",))
     assert np.array_equal(erasing.inputs, ~batch.special.numpy())
-    some = Bench(subject, [Example("not bad ! a good film"), Example("bad")], range(2), quiet=True)
+    some = Context(subject, [Example("not bad ! a good film"), Example("bad")], range(2), quiet=True)
     table = erasure.run(config(erase="input"), some)
     assert table["weights"].str.contains("word × sentence").all()
     assert np.isfinite(table["delta_js"]).tolist() == [True, False]
 
 
 def test_a_second_text_that_is_not_attended_is_no_input(story_reader, stories):
-    some = Bench(story_reader, stories["test"][:2], range(2), quiet=True, name="erasure")
+    some = Context(story_reader, stories["test"][:2], range(2), quiet=True, name="erasure")
     (batch,) = some.batches()
-    erasing = some.erasing(batch)
+    erasing = Erasing(some.subject, batch, "attention", ("*",))
     assert np.array_equal(erasing.inputs, (~batch.special & (batch.segment == 0)).numpy())
 
 
 def test_one_word_has_no_other():
     subject = load(saved_models.additive())
-    some = Bench(subject, [Example("dull", "negative"), Example("so dull", "negative")], range(2), quiet=True)
+    some = Context(subject, [Example("dull", "negative"), Example("so dull", "negative")], range(2), quiet=True)
     table = erasure.run(config(), some)
     alone, two = table.to_dict("records")
     assert (alone["inputs"], alone["top"], alone["other"]) == (1, -1, -1)
@@ -203,7 +204,7 @@ def test_r_is_never_the_top_and_every_other_input_gets_its_turn():
 
 
 def test_attentions_order_changes_decisions_earlier_than_random_where_it_is_known_to_matter(story_reader, stories):
-    some = Bench(story_reader, stories["test"], range(300), quiet=True, name="erasure")
+    some = Context(story_reader, stories["test"], range(300), quiet=True, name="erasure")
     table = erasure.run(config(), some)
     moved, random, gradient = erasure.effects(table)
     print(moved, random, gradient, sep="\n")

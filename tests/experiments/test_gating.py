@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from support import zoo
-from support.benches import bench as bench_of
+from support.contexts import context as context_of
 from support.tokenizing import wordpiece
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.experiments import gating
 from whence.subject.subject import Subject
 
@@ -20,7 +20,7 @@ CONFIG = gating.Config(model="m", data="d")
 
 
 def test_a_single_texts_attention_is_a_gate():
-    some = bench_of("additive", n=12, batch_size=5)
+    some = context_of("additive", n=12, batch_size=5)
     table = gating.run(CONFIG, some)
     assert table["example"].tolist() == list(range(12))
     assert table["off"].max() <= 1e-6
@@ -35,7 +35,7 @@ def test_a_single_texts_attention_is_a_gate():
 @torch.no_grad()
 def test_the_gate_is_worked_word_by_word():
     """vᵀ tanh(W h + b) of each word, in a loop and by hand, gives the weights that the model has."""
-    some = bench_of("additive", n=1)
+    some = context_of("additive", n=1)
     model, batch = some.subject.model, some.first_batch()
     with attending(model, keep=("values",)) as tape:
         probs = some.subject.predict(batch)
@@ -51,7 +51,7 @@ def test_the_gate_is_worked_word_by_word():
 
 def test_another_question_moves_the_weights_of_a_pair(story_reader, stories):
     examples = stories["test"][:40]
-    some = Bench(story_reader, examples, range(40), quiet=True, name="gating", batch_size=7)
+    some = Context(story_reader, examples, range(40), quiet=True, name="gating", batch_size=7)
     table = gating.run(CONFIG, some)
     other = gating.others([example.pair for example in examples])
     for number in range(0, 40, 7):
@@ -77,7 +77,7 @@ def test_a_question_that_was_read_on_from_the_text_is_read_on_from_the_same_text
     subject = Subject(zoo.BY_NAME[name].build(), wordpiece())
     examples = [Example("the film is not bad", pair="a film ?"), Example("bad", pair="not good at all"),
                 Example("a good movie !", pair="bad ?")]  # fmt: skip
-    table = gating.run(CONFIG, Bench(subject, examples, range(3), quiet=True, name="gating", batch_size=2))
+    table = gating.run(CONFIG, Context(subject, examples, range(3), quiet=True, name="gating", batch_size=2))
     for number, example in enumerate(examples):
         weights = []
         for pair in (example.pair, examples[(number + 1) % 3].pair):
@@ -93,7 +93,7 @@ def test_a_question_that_was_read_on_from_the_text_is_read_on_from_the_same_text
 @pytest.mark.parametrize("kind", ["bert", "translator"])
 def test_other_attention_is_not_spoken_about(kind):
     with pytest.raises(BadConfig, match=r"Proposition 4\.1 does not speak about that. Expected the model `additive`"):
-        gating.run(CONFIG, bench_of(kind, n=1))
+        gating.run(CONFIG, context_of(kind, n=1))
 
 
 def test_the_next_with_another_question():

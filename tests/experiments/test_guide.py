@@ -9,8 +9,8 @@ from whence.analysis.guide import effects, levels, numbers
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
 from whence.data.synthetic import reviews, stories
-from whence.evaluation.bench import Bench
-from whence.evaluation.runner import perform
+from whence.evaluation.context import Context
+from whence.evaluation.runner import run_experiment
 from whence.experiments import guide
 from whence.results.store import Store
 from whence.subject.metrics import scores
@@ -40,7 +40,7 @@ def folder(corpus, tmp_path_factory):
 
 def test_every_source_guides_a_model_of_its_own(corpus, folder):
     config = guide.Config(model=str(folder / "base"), data="reviews", strengths=(0.5,), seeds=2, into="words")
-    table = perform("guide", config, Store(folder), corpus=corpus, quiet=True).table
+    table = run_experiment("guide", config, Store(folder), corpus=corpus, quiet=True).table
     by_source = table.groupby("source")["seed"].nunique()
     assert dict(by_source) == dict.fromkeys(["adversary", "base", "none", "permuted", "random", "uniform"], 2)
     assert set(table.loc[table["source"] == "adversary", "strength"]) == {0.5}
@@ -48,13 +48,13 @@ def test_every_source_guides_a_model_of_its_own(corpus, folder):
     assert len(models) == 13  # twelve that are guided, and the adversary
     assert guide.figure(table).axes
     assert len(guide.summary(table)) == 6
-    again = perform("guide", config, Store(folder), corpus=corpus, quiet=True).table
+    again = run_experiment("guide", config, Store(folder), corpus=corpus, quiet=True).table
     pd.testing.assert_frame_equal(table, again)
 
 
 def test_a_guided_model_is_marked_with_the_attention_imposed(corpus, folder, tmp_path):
     config = guide.Config(model=str(folder / "base"), data="reviews", sources=("base", "uniform"))
-    table = perform("guide", config, Store(tmp_path), corpus=corpus, quiet=True).table
+    table = run_experiment("guide", config, Store(tmp_path), corpus=corpus, quiet=True).table
     (trained,) = [p for p in (tmp_path / "models").iterdir() if _source(p) == "base"]
     from whence.training.record import recorded
 
@@ -90,7 +90,7 @@ def test_the_verdict_is_decided_by_equal_weights():
 
 
 def test_a_model_without_a_pooling_attention_cannot_guide_single_words():
-    there = Bench(reader("bert"), [Example("good", "LABEL_0")], [0], quiet=True, name="guide")
+    there = Context(reader("bert"), [Example("good", "LABEL_0")], [0], quiet=True, name="guide")
     with pytest.raises(BadConfig, match="--into same"):
         guide.run(guide.Config(model="m", data="d", into="words", sources=("base",)), there)
 
@@ -101,13 +101,13 @@ def test_the_attention_of_a_model_that_found_the_deciding_fact_helps_one_that_ca
                         epochs=12, patience=12, learning_rate=1e-2)  # fmt: skip
     train(training, tmp_path / "base", corpus=corpus, quiet=True)
     config = guide.Config(model=str(tmp_path / "base"), data="stories:words", sources=("base", "uniform"), into="words")
-    verdict = guide.verdict(perform("guide", config, Store(tmp_path), corpus=corpus, quiet=True).table)
+    verdict = guide.verdict(run_experiment("guide", config, Store(tmp_path), corpus=corpus, quiet=True).table)
     assert verdict.answer == "yes", verdict.sentence
 
 
 def test_where_nothing_is_compared_it_is_shown_how_well_models_do(corpus, folder):
     config = guide.Config(model=str(folder / "base"), data="reviews", sources=("none",))
-    table = perform("guide", config, Store(folder), corpus=corpus, quiet=True).table
+    table = run_experiment("guide", config, Store(folder), corpus=corpus, quiet=True).table
     (one,) = levels(table)
     assert (one.label, one.unit) == ("nothing imposed", "points of accuracy")
     assert one.value == pytest.approx(100 * table["score"].mean())

@@ -1,18 +1,20 @@
 """Heads: Eq. 14 by hand, chance on the same texts, and a slow loop over a real model's tokens."""
 
 from dataclasses import dataclass
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import torch
 from scipy.stats import norm
 
-from support.benches import bench as bench_of
+from support.contexts import context as context_of
 from whence.analysis.heads import drawn, shares
 from whence.core.errors import BadConfig
 from whence.data.examples import narrative
 from whence.data.lexical.lexicons import Lexicon
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
+from whence.evaluation.word_scores import occurrences
 from whence.experiments import heads
 from whence.explainers.lat import traced
 from whence.models import PooledForTimeSeries
@@ -48,24 +50,30 @@ def reader() -> Subject:
 
 
 class Made:
-    """A bench whose heads are known."""
+    """A context whose heads are known."""
 
     def __init__(self, texts):
         self.texts = texts
 
-    def traced_heads(self, row):
+    def traced_heads(self, row="auto"):
         for number, (words, attention, real) in enumerate(self.texts):
             yield Text(number), [words], attention[None], real[None]
 
-    def numbers(self, batch):
+    def numbers_of(self, batch):
         return [batch.number]
+
+
+def run_on(config, texts):
+    """The experiment on texts whose heads are known."""
+    with patch("whence.evaluation.word_scores.traced_heads", Made.traced_heads):
+        return heads.run(config, Made(texts))
 
 
 def made(tmp_path, n=1):
     (tmp_path / "mine.csv").write_text("word,value\ngood,9\nbad,1\nfilm,5\n")
     config = heads.Config(model="m", data="d", lexicon=str(tmp_path / "mine.csv"), positive=7, negative=3)
     texts = [(["good", "film", "bad", "bad"], FIRST, REAL), (["", "Film", "good"], SECOND, np.ones(3, bool))] * n
-    return heads.run(config, Made(texts))
+    return run_on(config, texts)
 
 
 def test_shares_by_hand(tmp_path):
@@ -104,7 +112,7 @@ def test_even_heads_are_at_chance_and_p_is_corrected(tmp_path):
                       np.ones(n, bool)))  # fmt: skip
     (tmp_path / "mine.csv").write_text("word,value\ngood,9\nbad,1\n")
     config = heads.Config(model="m", data="d", lexicon=str(tmp_path / "mine.csv"), positive=7, negative=3)
-    table = heads.run(config, Made(texts))
+    table = run_on(config, texts)
     rows = heads.summary(table)
     even = rows[rows["head"] == 1]
     assert even["share"].tolist() == pytest.approx(even["chance"].tolist())
@@ -143,7 +151,7 @@ def test_the_verdict(lift, answer):
 
 def test_a_real_model_beside_a_slow_loop():
     """Eq. 14 as it is written: text by text, token by token."""
-    some = bench_of("bert", n=30, batch_size=7)
+    some = context_of("bert", n=30, batch_size=7)
     table = heads.run(heads.Config(model="m", data="d", lexicon="vader"), some)
     rows = heads.summary(table).set_index(["tag", "head"])
     on, whole = np.zeros(2), np.zeros(2)
@@ -174,7 +182,7 @@ def test_texts_without_such_words_say_so(tmp_path):
     (tmp_path / "mine.csv").write_text("word,value\ngood,9\n")
     config = heads.Config(model="m", data="d", lexicon=str(tmp_path / "mine.csv"), positive=7, negative=3)
     with pytest.raises(BadConfig, match="none of the texts holds a word that is very positive: mine at least 7"):
-        heads.run(config, Made([(["a", "film"], SECOND[:, :2], np.ones(2, bool))]))
+        run_on(config, [(["a", "film"], SECOND[:, :2], np.ones(2, bool))])
 
 
 def test_a_ledger_is_told_every_cell(tmp_path):
@@ -187,7 +195,7 @@ def test_a_ledger_is_told_every_cell(tmp_path):
 def test_windows_are_texts_and_narratives_are_drawn_whole():
     """Heads of a series: a row for each window that holds such a word, by hand from the trace of each window."""
     texts = [narrative([["a", "lovely", "day"], ["then"], ["grim", "lovely"]]), narrative([["grim"], ["a", "day"]])]
-    some = Bench(reader(), texts, range(2), quiet=True)
+    some = Context(reader(), texts, range(2), quiet=True)
     table = heads.run(heads.Config(model="m", data="d", lexicon="vader"), some)
     both = table[table["tag"] == "both"]
     assert both[both["head"] == 1][["example", "window"]].to_numpy().tolist() == [[0, 0], [0, 2], [1, 0]]
@@ -196,7 +204,7 @@ def test_windows_are_texts_and_narratives_are_drawn_whole():
     last = both[(both["head"] == 2) & (both["window"] == 2)].iloc[0]
     assert last["on"] == pytest.approx(float(attention[2, 1, 1:3].sum()), abs=1e-6)
     assert (last["tagged"], last["tokens"]) == (2, 2)
-    occurring = {(o.example, o.word): o.n for o in some.occurrences(("lat",))}
+    occurring = {(o.example, o.word): o.n for o in occurrences(some, ("lat",))}
     assert occurring == {(0, "a"): 1, (0, "lovely"): 2, (0, "day"): 1, (0, "then"): 1, (0, "grim"): 1, (1, "grim"): 1,
                          (1, "a"): 1, (1, "day"): 1}  # fmt: skip
     counts, _ = drawn(table, "both")

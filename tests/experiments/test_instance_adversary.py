@@ -11,15 +11,16 @@ from scipy.special import rel_entr
 from torch.special import entr
 
 from support import zoo
-from support.benches import bench as bench_of
+from support.contexts import context as context_of
 from support.tokenizing import reader, wordpiece
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, UnknownSite
 from whence.core.overrides import from_logits, imposed
 from whence.data.examples import Example
 from whence.evaluation import attention_search as _adversaries
-from whence.evaluation.bench import Bench
-from whence.evaluation.editable_attention import Alterable
+from whence.evaluation.attention_search import adversaries
+from whence.evaluation.context import Context
+from whence.evaluation.editable_attention import Alterable, single_site
 from whence.experiments import instance_adversary
 from whence.subject.subject import Subject
 from whence.subject.targets import predicted
@@ -41,9 +42,9 @@ def config(**options) -> instance_adversary.Config:
     return instance_adversary.Config(model="m", data="d", **options)
 
 
-def bench(name: str, texts=TEXTS, **options) -> Bench:
+def context(name: str, texts=TEXTS, **options) -> Context:
     examples = [Example(text, ("LABEL_0", "LABEL_1")[n % 2]) for n, text in enumerate(texts)]
-    return Bench(reader(name), examples, range(len(texts)), quiet=True, name="instance_adversary", **options)
+    return Context(reader(name), examples, range(len(texts)), quiet=True, name="instance_adversary", **options)
 
 
 def jsd(p, q) -> float:
@@ -79,10 +80,10 @@ def alone(subject: Subject, example: Example, there: Alterable, rows: torch.Tens
     ("name", "rows"), [(name, "read") for name in SINGLE + OTHERS] + [(name, "all") for name in OTHERS]
 )
 def test_every_adversary_keeps_to_its_limit_when_the_text_is_run_by_itself(name, rows):
-    some = bench(name)
+    some = context(name)
     (batch,) = some.batches()
     asked = config(restarts=2, rows=rows, max_output_change=(0.01, 0.1))
-    there, found = some.adversaries(batch, asked, some.site_called("auto"), 8)
+    there, found = adversaries(some, batch, asked, single_site(some.subject, "auto"), 8)
     assert [one.limit for one in found] == [0.01, 0.1]
     for one in found:
         for place, number in enumerate(batch.examples.tolist()):
@@ -97,9 +98,11 @@ def test_every_adversary_keeps_to_its_limit_when_the_text_is_run_by_itself(name,
 
 @pytest.mark.parametrize("name", ["bert", "gpt-oss", "xlnet"])
 def test_special_tokens_and_sinks_keep_their_weight(name):
-    some = bench(name, TEXTS[:3])
+    some = context(name, TEXTS[:3])
     (batch,) = some.batches()
-    there, (found,) = some.adversaries(batch, config(max_output_change=(0.5,), restarts=2), some.site_called("auto"), 5)
+    there, (found,) = adversaries(
+        some, batch, config(max_output_change=(0.5,), restarts=2), single_site(some.subject, "auto"), 5
+    )
     width = batch.special.shape[1]
     kept = torch.zeros(found.rows.shape[0], found.rows.shape[-1], dtype=torch.bool)
     kept[:, :width] = batch.special
@@ -112,7 +115,7 @@ def test_special_tokens_and_sinks_keep_their_weight(name):
 
 def test_with_two_words_the_best_of_a_fine_grid_is_found():
     """α̃ = (a, 1 − a): every a is tried."""
-    some, limits = bench("additive-lstm-additive", ["good movie", "bad film", "not story"]), (0.002, 0.01, 0.03)
+    some, limits = context("additive-lstm-additive", ["good movie", "bad film", "not story"]), (0.002, 0.01, 0.03)
     table = instance_adversary.run(config(max_output_change=limits), some)
     grid = np.linspace(0, 1, 2001)
     rows = np.stack([0 * grid, grid, 1 - grid, 0 * grid], -1)  # the first and last token get none
@@ -152,7 +155,7 @@ def corners(own, margins, limit):
 
 @pytest.mark.parametrize("trained", [False, True])
 def test_the_search_comes_near_the_furthest_attention_there_is_and_never_beyond(trained):
-    some = bench_of("additive", 12) if trained else bench("additive-lstm-additive", TEXTS[:3] + TEXTS[4:])
+    some = context_of("additive", 12) if trained else context("additive-lstm-additive", TEXTS[:3] + TEXTS[4:])
     table = instance_adversary.run(config(restarts=8, max_output_change=(0.005, 0.02)), some)
     shares = []
     for number, example in enumerate(some.examples):
@@ -200,12 +203,12 @@ def slow_search(subject: Subject, example: Example, site: str, begin: torch.Tens
 
 @pytest.mark.parametrize("name", ["additive-lstm-additive", "pooled-post-sinusoidal-cross_entropy"])
 def test_the_search_is_that_of_a_slow_loop(name):
-    some, steps = bench(name, TEXTS[:3]), 12
+    some, steps = context(name, TEXTS[:3]), 12
     asked = config(restarts=2, keep="last", learning_rate=0.1, max_output_change=(0.02,))
     (batch,) = some.batches()
-    site = some.site_called("auto")
+    site = single_site(some.subject, "auto")
     there = Alterable(some.subject, batch, site)
-    draws = [some.stream(str(number)) for number in range(3)]
+    draws = [some.generator(str(number)) for number in range(3)]
     begin = _adversaries.starts(there, 2, draws)
     search = _adversaries.Search(there, asked, begin, 0.1)
     for _ in range(steps):
@@ -236,7 +239,7 @@ def test_the_divergence_is_scipys_and_its_gradient_that_of_differences():
 
 @pytest.mark.parametrize("restarts", [2, 3, 4, 5])
 def test_the_mean_between_restarts_is_that_of_all_pairs(restarts):
-    some = bench("additive-lstm-additive", TEXTS[:3])
+    some = context("additive-lstm-additive", TEXTS[:3])
     (batch,) = some.batches()
     there = Alterable(some.subject, batch, "attention")
     drawn = torch.randn(2 * restarts, *there.own.shape, generator=torch.Generator().manual_seed(0))  # two levels
@@ -258,17 +261,19 @@ def test_the_mean_between_restarts_is_that_of_all_pairs(restarts):
 
 
 def test_a_text_finds_the_same_in_any_batch_and_from_the_same_seed():
-    whole = instance_adversary.run(config(steps=60), bench("additive-lstm-additive"))
+    whole = instance_adversary.run(config(steps=60), context("additive-lstm-additive"))
     for number, text in enumerate(TEXTS):
-        some = Bench(reader("additive-lstm-additive"), [Example(text)], [number], quiet=True, name="instance_adversary")
+        some = Context(
+            reader("additive-lstm-additive"), [Example(text)], [number], quiet=True, name="instance_adversary"
+        )
         one = instance_adversary.run(config(steps=60), some)
         there = whole[whole["example"] == number]
         np.testing.assert_allclose(one["jsd"], there["jsd"], atol=1e-3)
         np.testing.assert_allclose(one["max_weight"], there["max_weight"], atol=1e-6)
         assert one["inputs"].tolist() == there["inputs"].tolist()
-    again = instance_adversary.run(config(steps=60), bench("additive-lstm-additive"))
+    again = instance_adversary.run(config(steps=60), context("additive-lstm-additive"))
     assert again.equals(whole)
-    other = instance_adversary.run(config(steps=60), bench("additive-lstm-additive", seed=1))
+    other = instance_adversary.run(config(steps=60), context("additive-lstm-additive", seed=1))
     assert not np.allclose(other["jsd"], whole["jsd"], atol=1e-3)
 
 
@@ -276,14 +281,14 @@ def test_a_text_finds_the_same_in_any_batch_and_from_the_same_seed():
 @pytest.mark.parametrize("name", ["additive-average-additive", "bert"])
 def test_in_other_precisions(name, dtype):
     subject = Subject(zoo.BY_NAME[name].build(dtype), wordpiece(), name=name)
-    some = Bench(subject, [Example(text) for text in TEXTS], range(len(TEXTS)), quiet=True, name="instance_adversary")
+    some = Context(subject, [Example(text) for text in TEXTS], range(len(TEXTS)), quiet=True, name="instance_adversary")
     table = instance_adversary.run(config(steps=10, max_output_change=(0.05,)), some)
     assert (table["change"] <= 0.05).all()
     assert table["jsd"].max() > 0.01
 
 
 def test_a_text_of_one_word_keeps_its_own_attention():
-    table = instance_adversary.run(config(steps=5), bench("additive-lstm-additive", ["bad", "good movie"]))
+    table = instance_adversary.run(config(steps=5), context("additive-lstm-additive", ["bad", "good movie"]))
     one = table[table["example"] == 0]
     assert one["inputs"].tolist() == [1, 1]
     assert one["jsd"].max() < 1e-6
@@ -293,7 +298,7 @@ def test_a_text_of_one_word_keeps_its_own_attention():
 def test_without_candidates_the_own_attention_is_kept():
     """Limits so narrow that a few steps from far away do not meet them."""
     table = instance_adversary.run(
-        config(steps=1, restarts=1, max_output_change=(1e-7,)), bench("additive-lstm-additive")
+        config(steps=1, restarts=1, max_output_change=(1e-7,)), context("additive-lstm-additive")
     )
     missed = table[table["inputs"] > 1]
     assert not missed["met"].any()
@@ -304,7 +309,7 @@ def test_without_candidates_the_own_attention_is_kept():
 def test_the_authors_measure_is_twice_the_total_variation_of_several_classes():
     assert [_adversaries.change_factor("author_code", classes) for classes in (2, 3)] == [1, 2]
     assert [_adversaries.change_factor("total_variation", classes) for classes in (2, 3)] == [1, 1]
-    some = bench("pooled-pre-none-cross_entropy")
+    some = context("pooled-pre-none-cross_entropy")
     asked = config(steps=20, measure="author_code", penalised_change=0.01, keep="last", max_output_change=(0.05,))
     table = instance_adversary.run(asked, some)
     np.testing.assert_allclose(table["change"], table["tvd"], atol=1e-12)
@@ -323,7 +328,7 @@ def test_the_short_cut_is_taken_where_a_linear_map_reads_the_text():
 
 
 def instance_adversary_site(subject: Subject) -> str:
-    return Bench(subject, [], [], quiet=True).site_called("auto")
+    return single_site(subject, "auto")
 
 
 def made(**by_limit: list[float]):
@@ -355,10 +360,10 @@ def test_no_is_said_at_the_strictest_limit_and_yes_at_the_widest(strict, wide, a
 
 def test_what_cannot_be_asked_is_said():
     with pytest.raises(BadConfig, match="one answer to a text, and bart writes texts"):
-        instance_adversary.run(config(), bench("bart"))
+        instance_adversary.run(config(), context("bart"))
     with pytest.raises(UnknownSite, match="no attention site 'nowhere'"):
-        instance_adversary.run(config(site="nowhere"), bench("bert"))
+        instance_adversary.run(config(site="nowhere"), context("bert"))
     with pytest.raises(BadConfig, match=r"altered at one site, and '\*layer\*' matches bert.encoder.layer.0"):
-        instance_adversary.run(config(site="*layer*"), bench("bert"))
+        instance_adversary.run(config(site="*layer*"), context("bert"))
     with pytest.raises(ValidationError, match="must be above 0"):
         config(max_output_change=(0.0, 0.1))

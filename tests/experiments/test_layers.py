@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from support.benches import TASKS, Shifts
 
 import whence
-from support.benches import TASKS, Shifts
-from support.benches import bench as bench_of
+from support.contexts import context as context_of
 from whence.core.attending import attending
 from whence.experiments import layers
 from whence.measures.bootstrap import paired_bootstrap
@@ -43,7 +43,7 @@ def slow_score(subject, example, sites, specials, draws):
 @pytest.mark.parametrize("kind", TASKS)
 def test_scores_are_those_of_a_slow_loop(kind, specials, monkeypatch):
     monkeypatch.setattr(whence, "permuted", Shifts(), raising=False)
-    some = bench_of(kind, n=5)
+    some = context_of(kind, n=5)
     table = layers.run(config(draws=2, specials=specials, decoding="forced"), some)
     every = layers.groups(some.subject)
     assert set(every) == ({"encoder", "decoder", "across"} if kind == "translator" else {"layers"})
@@ -59,9 +59,13 @@ def test_scores_are_those_of_a_slow_loop(kind, specials, monkeypatch):
 
 
 def test_all_layers_are_shuffled_once_for_both_directions(monkeypatch):
-    some, asked = bench_of("bert", n=3), []
-    monkeypatch.setattr(type(some), "scores", lambda self, make=None, place=None, specials=True, draws=1: asked.append(
-        (place and place.sites, specials, draws)) or np.zeros(3))  # fmt: skip
+    some, asked = context_of("bert", n=3), []
+
+    def accuracy(context, make=None, place=None, special_tokens=True, draws=1):
+        asked.append((place and place.sites, special_tokens, draws))
+        return np.zeros(3)
+
+    monkeypatch.setattr("whence.evaluation.scoring.accuracy", accuracy)
     layers.run(config(draws=7), some)
     first, last = some.subject.sites
     assert asked == [(None, False, 1), ((first,), False, 7), ((first, last), False, 7), ((last,), False, 7)]

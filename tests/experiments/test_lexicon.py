@@ -1,13 +1,14 @@
 """Lexicon: a planted U is found, a line and a bend are not called U, and draws of sentences are worked one by one."""
 
 from dataclasses import dataclass
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from support.benches import bench as bench_of
+from support.contexts import context as context_of
 from whence.analysis.lexicon import curvatures, fits, rated, words_of
 from whence.evaluation.word_scores import Occurrences
 from whence.experiments import lexicon
@@ -122,7 +123,7 @@ def test_the_summary_has_every_regression():
 
 @dataclass
 class Made:
-    """A bench that scores words as it is told."""
+    """A context whose words have known scores."""
 
     texts: list[str]
     learned: bool = True
@@ -138,10 +139,19 @@ class Made:
         return Made(self.texts, learned=False)
 
 
+def run_on(config, texts):
+    """The experiment where words are scored by hand."""
+    with (
+        patch("whence.evaluation.word_scores.occurrences", Made.occurrences),
+        patch("whence.evaluation.retraining.untrained", Made.untrained),
+    ):
+        return lexicon.run(config, Made(texts))
+
+
 def test_the_table_has_words_seen_often_enough_with_their_valence(tmp_path):
     (tmp_path / "mine.csv").write_text("word,value\ngood,2\nfilm,0\n")
     config = lexicon.Config(model="m", data="d", method=("lat", "random"), lexicon=str(tmp_path / "mine.csv"))
-    made = lexicon.run(config, Made(["good films good", "a good dull film", "a films"]))
+    made = run_on(config, ["good films good", "a good dull film", "a films"])
     assert set(made["word"]) == {"good", "films", "a"}
     assert made.groupby("state", sort=False)["method"].unique().map(list).to_dict() == {
         "trained": ["lat", "random"], "untrained": ["lat"]}  # fmt: skip
@@ -150,7 +160,7 @@ def test_the_table_has_words_seen_often_enough_with_their_valence(tmp_path):
     assert rows.loc[(2, "films"), ["valence", "matched"]].tolist() == [0.0, "lemma"]
     assert rows.loc[(1, "a"), "matched"] == "none"
     exact = config.model_copy(update={"matching": "exact", "untrained": False, "at_least": 1})
-    other = lexicon.run(exact, Made(["good films"])).set_index("word")
+    other = run_on(exact, ["good films"]).set_index("word")
     assert (other.loc["films", "matched"].tolist(), set(other["state"])) == (["none"] * 2, {"trained"})
     assert other["scale"].iloc[0] == "value (mine)"
 
@@ -159,15 +169,15 @@ def test_a_lexicon_is_known_by_its_contents(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("word,value\ngood,2\n")
     config = lexicon.Config(model="m", data="d", lexicon=str(path))
-    before = config.identity()
+    before = config.cache_key()
     path.write_text("word,value\ngood,3\n")
-    assert config.identity() != before
+    assert config.cache_key() != before
     (tmp_path / "other.csv").write_text("word,value\ngood,3\n")
-    assert config.identity() == lexicon.Config(model="m", data="d", lexicon=str(tmp_path / "other.csv")).identity()
+    assert config.cache_key() == lexicon.Config(model="m", data="d", lexicon=str(tmp_path / "other.csv")).cache_key()
 
 
 def test_a_real_model_goes_through():
-    some = bench_of("bert", n=40)
+    some = context_of("bert", n=40)
     made = lexicon.run(lexicon.Config(model="m", data="d", method=("lat", "gradient_squared", "random")), some)
     assert set(made["state"]) == {"trained", "untrained"}
     scores = made[made["matched"] != "none"].groupby(["state", "method"])["score"].sum()

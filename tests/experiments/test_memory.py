@@ -1,5 +1,6 @@
 """Memory that is known: models set by hand, what is forgotten worked out on paper, and a model that learns to keep."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,8 @@ from support import remembering
 from whence.analysis.memory import by_delay, by_item, related
 from whence.core.errors import BadData
 from whence.data.synthetic import recall, reviews
-from whence.evaluation.runner import perform
-from whence.evaluation.trained_models import Benches
+from whence.evaluation.runner import run_experiment
+from whence.evaluation.trained_models import TrainedModels
 from whence.experiments import memory
 from whence.results.store import Store, table_bytes
 from whence.results.verdict import NONE
@@ -21,17 +22,17 @@ from whence.results.verdict import NONE
 KEPT = 0.5 ** (1 / np.linspace(12, 95, remembering.N))  # a half is left after 12 to 95 words
 
 
-class ByHand(Benches):
-    """Benches that have the models and train none."""
+class ByHand(TrainedModels):
+    """Models that need no training."""
 
     def trained(self, wanted):
         for name in wanted:
-            yield name, self.of(self.subject)
+            yield name, self.context(self.subject)
 
 
 def table_of(subject, corpus, **options) -> pd.DataFrame:
-    bench = ByHand(corpus, "test", list(range(len(corpus["test"]))), Path(), subject, quiet=True)
-    table = memory.run(memory.Config(**options), bench)
+    given = ByHand(corpus, "test", list(range(len(corpus["test"]))), Path(), subject, quiet=True)
+    table = memory.run(memory.Config(**options), given)
     return table[table["model"] != "given"]
 
 
@@ -131,13 +132,13 @@ def test_models_are_trained_kept_and_not_trained_again(tmp_path, monkeypatch):
     corpus = recall.load(sizes={"train": 1200, "dev": 200, "test": 320}, apart=True, trained=4, tested=(1, 4, 8))
     config = memory.Config(data="recall:apart", kinds=("gru",), seeds=1, width=32, epochs=6, learning_rate=0.01)
     store = Store(tmp_path)
-    first = perform("memory", config, store, corpus=corpus, quiet=True)
+    first = run_experiment("memory", config, store, corpus=corpus, quiet=True)
     assert first.table[first.table["delay"] <= 4]["right"].mean() > 0.9
     assert first.table["longest"].eq(4).all()
     assert len(list((tmp_path / "models").iterdir())) == 1
     assert first.manifest["corpus"]["n"] == 320
-    monkeypatch.setattr(memory, "run", None)
-    again = perform("memory", config, store, corpus=corpus, quiet=True)
+    monkeypatch.setattr(memory, "EXPERIMENT", replace(memory.EXPERIMENT, run=lambda *_: pytest.fail("run again")))
+    again = run_experiment("memory", config, store, corpus=corpus, quiet=True)
     assert table_bytes(again.table) == table_bytes(first.table)
 
 
@@ -145,7 +146,7 @@ def test_a_given_model_stands_beside(tmp_path):
     corpus = recall.load(sizes={"train": 40, "dev": 20, "test": 40}, apart=True)
     subject = remembering.keeping(corpus, KEPT)
     config = memory.Config(kinds=("transformer",), seeds=1, width=8, epochs=0)
-    table = perform("memory", config, subject=subject, corpus=corpus, quiet=True).table
+    table = run_experiment("memory", config, subject=subject, corpus=corpus, quiet=True).table
     assert table["model"].unique().tolist() == ["transformer", "given"]
     assert table[table["model"] == "given"]["right"].mean() > table[table["model"] == "transformer"]["right"].mean()
     assert table[table["model"] == "transformer"][["drift", "speed"]].isna().all(axis=None)
@@ -156,5 +157,5 @@ def test_a_given_model_stands_beside(tmp_path):
 def test_other_corpora_are_refused_before_anything_is_trained(tmp_path):
     corpus = reviews.load(sizes={"train": 20, "dev": 10, "test": 10})
     with pytest.raises(BadData, match="an item to be remembered was expected"):
-        perform("memory", memory.Config(data="reviews"), Store(tmp_path), corpus=corpus, quiet=True)
+        run_experiment("memory", memory.Config(data="reviews"), Store(tmp_path), corpus=corpus, quiet=True)
     assert not (tmp_path / "models").exists()

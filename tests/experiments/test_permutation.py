@@ -5,11 +5,11 @@ import pytest
 
 import whence
 from support import saved_models
-from support.benches import TASKS, Shifts, bench
+from support.contexts import TASKS, Shifts, context
 from whence.core.attending import attending
 from whence.core.tape import Tape
 from whence.data.examples import Example
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.evaluation.locations import places
 from whence.experiments import permutation
 from whence.measures.bootstrap import paired_bootstrap
@@ -56,7 +56,7 @@ def slow_median(subject: Subject, example: Example, sites: list[str], head: int 
 )  # fmt: skip
 def test_the_median_is_that_of_a_slow_loop(kind, grain, specials, monkeypatch):
     monkeypatch.setattr(whence, "permuted", Shifts(), raising=False)
-    some = bench(kind, batch_size=2)
+    some = context(kind, batch_size=2)
     config = permutation.Config(model="m", data="d", permutations=SHUFFLES, grain=grain, specials=specials)
     table = permutation.run(config, some)
     where = places(some.subject, grain, some.first_batch())
@@ -71,7 +71,7 @@ def test_the_median_is_that_of_a_slow_loop(kind, grain, specials, monkeypatch):
 
 @pytest.mark.parametrize("kind", TASKS)
 def test_the_largest_weight_is_the_mean_over_real_rows(kind):
-    some = bench(kind, batch_size=4)
+    some = context(kind, batch_size=4)
     (batch,) = some.batches()
     for grain in ("all", "head"):
         for place in places(some.subject, grain, batch):
@@ -93,13 +93,13 @@ def test_the_largest_weight_is_the_mean_over_real_rows(kind):
 def test_a_targets_padding_is_no_row_even_where_it_is_as_long_as_the_text():
     subject = load(saved_models.translator())
     examples = [Example("a b", target="a b"), Example("a", target="a b"), Example("a b", target="a")]
-    some = Bench(subject, examples, range(3), quiet=True, name="permutation")
+    some = Context(subject, examples, range(3), quiet=True, name="permutation")
     (batch,) = some.batches()
     assert batch.mask.shape == batch.answers.shape
     (place,) = places(subject, "all", batch)
     together = permutation.max_weight(some, batch, place)
     for row, number in enumerate(batch.examples.tolist()):
-        single = Bench(subject, [examples[number]], [0], quiet=True, name="permutation")
+        single = Context(subject, [examples[number]], [0], quiet=True, name="permutation")
         assert together[row] == pytest.approx(permutation.max_weight(single, single.first_batch(), place)[0], abs=1e-5)
 
 
@@ -110,15 +110,15 @@ def test_a_targets_padding_is_no_row_even_where_it_is_as_long_as_the_text():
 def test_one_word_cannot_be_shuffled_and_many_can(kind, word, words):
     subject = load(TASKS[kind][0]())
     for text, movable in ((word, False), (words, True)):
-        some = Bench(subject, [Example(text, "negative")], [0], quiet=True, name="permutation")
+        some = Context(subject, [Example(text, "negative")], [0], quiet=True, name="permutation")
         config = permutation.Config(model="m", data="d", permutations=20)
         (change,) = permutation.run(config, some)["median_tvd"]
         assert change > 1e-5 if movable else change < 1e-6
 
 
 def test_an_example_without_a_label_has_an_empty_one():
-    some = bench("bert", 3)
-    some = Bench(some.subject, [Example(e.text) for e in some.examples], range(3), quiet=True, name="permutation")
+    some = context("bert", 3)
+    some = Context(some.subject, [Example(e.text) for e in some.examples], range(3), quiet=True, name="permutation")
     table = permutation.run(permutation.Config(model="m", data="d", permutations=2), some)
     assert table["label"].tolist() == ["", "", ""]
     assert permutation.verdict(table).answer in ("yes", "no", "undecided")
@@ -174,7 +174,7 @@ def test_few_examples_decide_nothing():
 
 
 def test_the_largest_weight_is_one_that_was_shuffled():
-    some = bench("bert")
+    some = context("bert")
     (batch,) = some.batches()
     (place,) = places(some.subject, "all", batch)
     drawing = whence.scaled(batch.special & batch.mask, 20.0)  # special tokens draw most of the weight
@@ -191,7 +191,7 @@ def test_the_largest_weight_is_one_that_was_shuffled():
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_in_half_precision(dtype):
-    some = bench("bert")
-    some = Bench(load(saved_models.bert(), dtype=dtype), some.examples, range(3), quiet=True, name="permutation")
+    some = context("bert")
+    some = Context(load(saved_models.bert(), dtype=dtype), some.examples, range(3), quiet=True, name="permutation")
     table = permutation.run(permutation.Config(model="m", data="d", permutations=2), some)
     assert table["median_tvd"].between(0, 1).all()

@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from whence.data.examples import Corpus, Example
 from whence.data.probing.sampled import labelled
 from whence.data.probing.tasks import Item
 from whence.data.tables.reader import read_table
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.evaluation.probe import Probe, chance, control_labels, most_frequent
 from whence.evaluation.sentence_vectors import Vectors, key, vectors
 from whence.experiments import probes
@@ -37,7 +38,7 @@ def sentences(n, seed=0, classes="ab"):
 
 @dataclass(frozen=True)
 class Planted:
-    """A bench whose model writes the label into its second layer; its word vectors and the rest are noise."""
+    """A context whose model writes the label into its second layer; its word vectors and the rest are noise."""
 
     corpus: Corpus
     seed: int = 0
@@ -53,7 +54,7 @@ class Planted:
     def untrained(self):
         return Planted(self.corpus, self.seed, learned=False, asked=self.asked)
 
-    def sentence_vectors(self, items, read):
+    def vectors(self, items, read):
         self.asked.append((self.seed, self.learned, len(items), read))
         unique = {key(item.example): item for item in items}
         rng = np.random.default_rng([self.seed, self.learned])
@@ -64,10 +65,19 @@ class Planted:
         return Vectors(places, noise[0], [noise[1], noise[2], planted if self.learned else noise[3]])
 
 
+def run(config, context):
+    """The experiment where vectors are planted."""
+    with (
+        patch("whence.evaluation.retraining.untrained", Planted.untrained),
+        patch("whence.evaluation.sentence_vectors.vectors", Planted.vectors),
+    ):
+        return probes.run(config, context)
+
+
 @pytest.fixture(scope="module")
 def planted():
-    bench = Planted(Corpus("made", {"train": sentences(400), "test": sentences(300, 1)}))
-    return bench, probes.run(CONFIG, bench)
+    context = Planted(Corpus("made", {"train": sentences(400), "test": sentences(300, 1)}))
+    return context, run(CONFIG, context)
 
 
 def share(table, model, layer, probe):
@@ -91,8 +101,8 @@ def test_what_is_planted_is_found_and_noise_is_not(planted):
 
 
 def test_the_verdict_and_its_numbers(planted):
-    bench, table = planted
-    assert [asked[:2] for asked in bench.asked] == [(0, True), (0, False)]
+    context, table = planted
+    assert [asked[:2] for asked in context.asked] == [(0, True), (0, False)]
     whole, one = probes.effects(table)
     expected = np.mean([share(table, "trained", layer, "logistic") - share(table, "random", layer, "logistic")
                         for layer in (1, 2)])  # fmt: skip
@@ -116,9 +126,9 @@ def test_the_verdict_and_its_numbers(planted):
 
 
 def test_seeds_draw_other_models_and_control_labels():
-    bench = Planted(Corpus("made", {"train": sentences(120), "test": sentences(60, 1)}))
-    table = probes.run(CONFIG.model_copy(update={"seeds": 2, "probe": ("logistic",), "seed": 3}), bench)
-    assert [asked[:2] for asked in bench.asked] == [(0, True), (3, False), (4, False)]
+    context = Planted(Corpus("made", {"train": sentences(120), "test": sentences(60, 1)}))
+    table = run(CONFIG.model_copy(update={"seeds": 2, "probe": ("logistic",), "seed": 3}), context)
+    assert [asked[:2] for asked in context.asked] == [(0, True), (3, False), (4, False)]
     rows = table[(table["model"] == "trained") & (table["layer"] == 1)]
     assert list(rows["seed"]) == [3, 4]
     assert rows["right"].nunique() == 1, "a logistic regression does not depend on a seed"
@@ -127,20 +137,20 @@ def test_seeds_draw_other_models_and_control_labels():
 
 
 def test_without_control_and_random_weights():
-    bench = Planted(Corpus("made", {"train": sentences(120), "test": sentences(60, 1)}))
-    table = probes.run(CONFIG.model_copy(update={"control": False, "untrained": False, "probe": ("logistic",)}), bench)
+    context = Planted(Corpus("made", {"train": sentences(120), "test": sentences(60, 1)}))
+    table = run(CONFIG.model_copy(update={"control": False, "untrained": False, "probe": ("logistic",)}), context)
     assert probes.figures(table) == {}
     assert "above the most frequent label" in probes.effects(table)[0].name
     assert np.isnan(probes.summary(table)["selectivity of best"].iloc[0])
 
 
 def test_nothing_to_probe_for_is_said():
-    bench = Planted(Corpus("made", {"train": sentences(30), "test": sentences(9, 1)}))
+    context = Planted(Corpus("made", {"train": sentences(30), "test": sentences(9, 1)}))
     with pytest.raises(BadData, match=r"made holds nothing to probe for.*9 sentences in the test, fewer than 20"):
-        probes.run(CONFIG, bench)
+        run(CONFIG, context)
     bare = Planted(Corpus("made", {"test": tuple(Example(f"a {n}") for n in range(90))}))
     with pytest.raises(BadData, match=r"expected sentences with trees and morphology.*made: 0 classes"):
-        probes.run(CONFIG, bare)
+        run(CONFIG, bare)
 
 
 def made_table(trained, random, n=200, tasks=("one", "two")):
@@ -239,8 +249,8 @@ def test_vectors_are_read_once_and_stand_in_their_places():
     subject = load(saved_models.bert())
     examples = read_table(saved_models.labelled())["test"][:9]
     made = [Item(example, "x") for example in (*examples, *examples[:4])]
-    bench = Bench(subject, examples, range(9), quiet=True, batch_size=2, answered=False)
-    found = vectors(bench, made, "mean")
+    context = Context(subject, examples, range(9), quiet=True, batch_size=2, predictions=False)
+    found = vectors(context, made, "mean")
     assert len(found.bag) == len({key(example) for example in examples})
     for item in made:
         batch = subject.read([item.example])

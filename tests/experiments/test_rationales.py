@@ -7,7 +7,7 @@ from support import saved_models
 from whence.core.errors import BadData
 from whence.data.examples import Example
 from whence.data.synthetic import reviews
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.experiments import rationales
 from whence.measures.ranking import average_precision, r_precision
 from whence.subject.subject import load
@@ -58,8 +58,8 @@ def test_too_few_and_without_random_nothing_is_decided():
 def test_a_trained_model_by_a_slow_loop():
     subject = load(saved_models.bert())
     examples = reviews.load(sizes={"train": 8})["train"]
-    bench = Bench(subject, examples, range(8), quiet=True, name="rationales")
-    made = rationales.run(rationales.Config(model="m", data="d", method=("leave_one_out", "random")), bench)
+    context = Context(subject, examples, range(8), quiet=True, name="rationales")
+    made = rationales.run(rationales.Config(model="m", data="d", method=("leave_one_out", "random")), context)
     assert made["method"].value_counts().to_dict() == {"leave_one_out": 8, "random": 8}
     row = made[(made["method"] == "leave_one_out") & (made["example"] == 3)].iloc[0]
     from whence.explaining.explanation import explain_text
@@ -73,13 +73,13 @@ def test_a_trained_model_by_a_slow_loop():
 
 
 def test_examples_without_marks_get_a_sentence():
-    bench = Bench(load(saved_models.bert()), [Example("the plot is dull")], [0], quiet=True, name="rationales")
+    context = Context(load(saved_models.bert()), [Example("the plot is dull")], [0], quiet=True, name="rationales")
     with pytest.raises(BadData, match="none of the examples says"):
-        rationales.run(rationales.Config(model="m", data="d"), bench)
+        rationales.run(rationales.Config(model="m", data="d"), context)
 
 
 def test_examples_without_marks_are_left_out_where_others_have_them():
     marked = reviews.load(sizes={"train": 2})["train"]
-    bench = Bench(load(saved_models.bert()), [Example("the plot is dull"), *marked], range(3), quiet=True)
-    made = rationales.run(rationales.Config(model="m", data="d", method=("random",)), bench)
+    context = Context(load(saved_models.bert()), [Example("the plot is dull"), *marked], range(3), quiet=True)
+    made = rationales.run(rationales.Config(model="m", data="d", method=("random",)), context)
     assert made["example"].tolist() == [1, 2]

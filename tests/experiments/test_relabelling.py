@@ -9,7 +9,7 @@ from support.tokenizing import reader
 from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.experiments import relabelling
 from whence.subject.targets import predicted
 
@@ -18,13 +18,13 @@ EXAMPLES = [Example(" ".join(np.random.default_rng(n).permutation(WORDS)[: 4 + n
 CONFIG = relabelling.Config(model="m", data="d", draws=2)
 
 
-def bench_of(subject, examples=EXAMPLES, **options):
-    return Bench(subject, examples, range(len(examples)), quiet=True, name="relabelling", batch_size=5, **options)
+def context_of(subject, examples=EXAMPLES, **options):
+    return Context(subject, examples, range(len(examples)), quiet=True, name="relabelling", batch_size=5, **options)
 
 
 def test_beside_models_whose_heads_were_truly_moved():
     subject = stacked()
-    table = relabelling.run(CONFIG, bench_of(subject, EXAMPLES[:6]))
+    table = relabelling.run(CONFIG, context_of(subject, EXAMPLES[:6]))
     generator = np.random.default_rng(0)
     heads = relabelling.heads_of(subject, subject.encode(EXAMPLES[:1]))
     assert set(heads.values()) == {4}
@@ -48,7 +48,7 @@ def test_beside_models_whose_heads_were_truly_moved():
 
 
 def test_lat_changes_and_the_others_do_not():
-    table = relabelling.run(CONFIG, bench_of(stacked()))
+    table = relabelling.run(CONFIG, context_of(stacked()))
     assert len(table) == 24 * 3
     mean = table.groupby("method")[["tau", "moved"]].mean()
     assert mean.loc["lat", "tau"] < 0.9
@@ -66,7 +66,7 @@ def test_lat_changes_and_the_others_do_not():
 
 def test_any_explainer_can_be_asked():
     config = CONFIG.model_copy(update={"methods": ("raw-attention", "gradient_squared")})
-    table = relabelling.run(config, bench_of(stacked(pooled=False)))
+    table = relabelling.run(config, context_of(stacked(pooled=False)))
     assert set(table["method"]) == {"raw_attention", "gradient_squared"}
     assert table["tau"].min() > 0.999
     assert relabelling.verdict(table).answer == "yes"
@@ -75,7 +75,7 @@ def test_any_explainer_can_be_asked():
 
 def test_a_layer_that_is_shared_over_depth_has_one_order_and_lat_stays():
     """ALBERT's heads can only be moved in all layers alike, which leaves LAT what it was."""
-    table = relabelling.run(CONFIG, bench_of(reader("albert"), EXAMPLES[:4]))
+    table = relabelling.run(CONFIG, context_of(reader("albert"), EXAMPLES[:4]))
     assert table["tau"].min() > 0.9999
 
 
@@ -89,7 +89,7 @@ def test_query_heads_that_share_a_key_head_stay_together():
             assert {order[0] // 2, order[1] // 2} in ({0}, {1})
             seen.add(tuple(order))
     assert len(seen) == 8  # two orders of groups, two within each
-    relabelling.run(CONFIG, bench_of(subject, EXAMPLES[:2]))
+    relabelling.run(CONFIG, context_of(subject, EXAMPLES[:2]))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_query_heads_that_share_a_key_head_stay_together():
 def test_models_that_cannot_be_asked(name, why):
     examples = [Example(example.text, target="a film") for example in EXAMPLES[:2]]
     with pytest.raises(BadConfig, match=why):
-        relabelling.run(CONFIG, bench_of(reader(name), examples))
+        relabelling.run(CONFIG, context_of(reader(name), examples))
 
 
 def rows(**taus):

@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from support import saved_models
-from support.benches import bench as bench_of
+from support.contexts import context as context_of
 from whence.analysis.representation_erasure import spread
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
 from whence.data.synthetic import recall
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.evaluation.representation_erasure import layers, words_of
 from whence.experiments import representation_erasure as erasure
 from whence.figures.style import as_svg
@@ -32,7 +32,7 @@ def config(**options) -> erasure.Config:
 
 
 @pytest.fixture
-def by_hand() -> Bench:
+def by_hand() -> Context:
     """Even attention over tanh of word vectors: *good* is (2, 0), *dull* is (-2, 0), *film* is (0, 1); class b is read
     off the first dimension. Special tokens have zero vectors.
     """
@@ -48,15 +48,15 @@ def by_hand() -> Bench:
             model.embeddings.weight[tokenizer.convert_tokens_to_ids(word)] = torch.tensor(vector)
         model.encoder.project.weight.copy_(torch.eye(2))
         model.decoder.classify.weight.copy_(torch.tensor([[-1.0, 0.0], [1.0, 0.0]]))
-    return Bench(Subject(model, tokenizer), texts, range(12), quiet=True, name="test", batch_size=5)
+    return Context(Subject(model, tokenizer), texts, range(12), quiet=True, name="test", batch_size=5)
 
 
-def attended(bench: Bench) -> int:
+def attended(context: Context) -> int:
     """How many tokens of a text of two words share the attention."""
-    batch = bench.subject.encode(bench.examples[:1])
+    batch = context.subject.encode(context.examples[:1])
     weights = []
-    with attending(bench.subject.model, watch=lambda call: weights.append(call.weights)):
-        bench.subject.predict(batch)
+    with attending(context.subject.model, watch=lambda call: weights.append(call.weights)):
+        context.subject.predict(batch)
     return round(1 / float(weights[0].max()))
 
 
@@ -102,11 +102,11 @@ def hooked(module, change, subject, batch):
     return found
 
 
-def slow(bench, what):
+def slow(context, what):
     """{(place, part or word): {example: [what is lost]}}, one text and one forward pass for each part."""
     found = {}
-    for number, example in enumerate(bench.examples):
-        subject, batch = bench.subject, bench.subject.encode([example])
+    for number, example in enumerate(context.examples):
+        subject, batch = context.subject, context.subject.encode([example])
         base, table = likelihood(subject, batch), subject.model.get_input_embeddings()
 
         def put(key, value, number=number, base=base):
@@ -158,12 +158,12 @@ def slow(bench, what):
 )
 def test_against_one_pass_for_each_part(kind, what, rounding):
     """Where a text is answered at many positions, the rounding errors of all of them are in the sum."""
-    bench = bench_of(kind, n=4, batch_size=3)
-    table = erasure.run(config(what=what), bench)
+    context = context_of(kind, n=4, batch_size=3)
+    table = erasure.run(config(what=what), context)
     whole = table[table["label"] == ""]
     key = "word" if what == "words" else "part"
     found = {(row["place"], row[key]): row for row in whole.to_dict("records")}
-    expected = slow(bench, what)
+    expected = slow(context, what)
     assert set(expected) <= set(found)
     assert what not in ("words", "heads") or set(expected) == set(found)
     for one, texts in expected.items():
@@ -174,9 +174,9 @@ def test_against_one_pass_for_each_part(kind, what, rounding):
 
 
 def test_words_in_pieces_are_erased_whole():
-    bench = bench_of("bert", n=4)
-    batch = bench.subject.encode(bench.examples)
-    pieces, words = words_of(bench, batch)
+    context = context_of("bert", n=4)
+    batch = context.subject.encode(context.examples)
+    pieces, words = words_of(context, batch)
     assert [len(row) for row in words] == [len({w for w in row.tolist() if w >= 0}) for row in batch.word]
     assert pieces.sum(0).max() == 1
     assert pieces.sum((0, 2)).tolist() == (~batch.special).sum(1).tolist()
@@ -206,9 +206,9 @@ def test_a_text_of_which_the_model_is_wholly_sure_has_no_relative_change(by_hand
 
 
 @pytest.fixture(scope="module")
-def reviews() -> Bench:
+def reviews() -> Context:
     examples = saved_models.corpus()["test"][:60]
-    return Bench(load(saved_models.bert()), examples, range(60), quiet=True, name="test")
+    return Context(load(saved_models.bert()), examples, range(60), quiet=True, name="test")
 
 
 def test_words_that_decide_come_first(reviews):
@@ -228,7 +228,7 @@ def test_words_that_decide_come_first(reviews):
 
 @pytest.mark.parametrize("what", KINDS)
 def test_every_kind_is_drawn_and_judged(reviews, what):
-    few = Bench(reviews.subject, reviews.examples[:40], range(40), quiet=True)
+    few = Context(reviews.subject, reviews.examples[:40], range(40), quiet=True)
     table = erasure.run(config(what=what), few)
     assert as_svg(erasure.figure(table))
     assert as_svg(erasure.figures(table)["heatmap"])
@@ -267,15 +267,15 @@ def test_where_nothing_was_left_to_report_on_there_are_too_few():
 def test_a_model_without_attention_has_words_and_dimensions_and_no_heads():
     corpus = recall.load(sizes={"train": 40, "test": 30})
     subject = untrained(Training(model="reader", encoder="lstm", embedding_size=4, hidden_size=4), corpus)
-    bench = Bench(subject, corpus["test"], range(30), quiet=True, name="test")
-    assert len(erasure.run(config(what="dimensions"), bench)) == 4
+    context = Context(subject, corpus["test"], range(30), quiet=True, name="test")
+    assert len(erasure.run(config(what="dimensions"), context)) == 4
     with pytest.raises(BadConfig, match="reader has no attention, and so no heads; erase words or dimensions"):
-        erasure.run(config(what="heads"), bench)
+        erasure.run(config(what="heads"), context)
     with pytest.raises(BadConfig, match=r"has no layers.*erase words or dimensions"):
-        erasure.run(config(what="units"), bench)
+        erasure.run(config(what="units"), context)
 
 
 def test_one_text_is_too_few(reviews):
-    one = Bench(reviews.subject, reviews.examples[:1], range(1), quiet=True)
+    one = Context(reviews.subject, reviews.examples[:1], range(1), quiet=True)
     with pytest.raises(BadData, match="there is one text; expected two or more"):
         erasure.run(config(), one)

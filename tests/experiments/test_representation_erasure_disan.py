@@ -4,7 +4,7 @@ import pytest
 
 from whence.core.errors import BadConfig
 from whence.data.synthetic import clauses, entailment, reviews
-from whence.evaluation.runner import perform
+from whence.evaluation.runner import run_experiment
 from whence.results.experiment import experiment
 from whence.training.config import Training
 from whence.training.init import untrained
@@ -23,7 +23,7 @@ def looked_at(request):
 def test_it_runs_and_is_drawn_and_judged(name, looked_at):
     subject, corpus = looked_at
     config = experiment(name).config(model="m", data=corpus.name, limit=6, **FEW.get(name, {}))
-    table = perform(name, config, subject=subject, corpus=corpus, quiet=True).table
+    table = run_experiment(name, config, subject=subject, corpus=corpus, quiet=True).table
     assert len(table)
     assert experiment(name).figure(table).axes
     assert experiment(name).verdict(table).sentence
@@ -32,6 +32,6 @@ def test_it_runs_and_is_drawn_and_judged(name, looked_at):
 @pytest.mark.parametrize(("name", "says"), [("words", "lat follows one stack"), ("gating", "one by one")])
 def test_it_says_why_not(name, says, looked_at):
     subject, corpus = looked_at
+    config = experiment(name).config(model="m", data=corpus.name, limit=6)
     with pytest.raises(BadConfig, match=says):
-        perform(name, experiment(name).config(model="m", data=corpus.name, limit=6), subject=subject, corpus=corpus,
-                quiet=True)  # fmt: skip
+        run_experiment(name, config, subject=subject, corpus=corpus, quiet=True)

@@ -5,7 +5,7 @@ import pytest
 
 from support import saved_models
 from whence.data.tables.reader import Columns, read_table
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.experiments import score
 from whence.subject.subject import load
 
@@ -55,7 +55,7 @@ def test_few_examples_decide_nothing():
 def test_a_trained_model_beside_a_plain_count():
     subject = load(saved_models.bert())
     examples = read_table(saved_models.labelled(), Columns())["test"][:12]
-    some = Bench(subject, examples, range(12), quiet=True, name="score")
+    some = Context(subject, examples, range(12), quiet=True, name="score")
     made = score.run(score.Config(model="m", data="d"), some)
     right = [subject.labels[int(subject.predict(subject.encode([e]))[0, 0].argmax())] == e.label for e in examples]
     assert made["score"].tolist() == [float(mark) for mark in right]

@@ -1,13 +1,16 @@
 """The yardstick: the same training from other seeds, beside what `beside` says of each."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from whence.core.errors import BadConfig
 from whence.data.synthetic import reviews
-from whence.evaluation.model_comparison import beside
-from whence.evaluation.runner import perform
+from whence.evaluation.context import Context
+from whence.evaluation.model_comparison import compare
+from whence.evaluation.runner import run_experiment
 from whence.experiments import seeds
 from whence.results.store import Store
 from whence.subject.subject import load
@@ -39,14 +42,12 @@ def folder(corpus, tmp_path_factory):
 
 def test_every_other_seed_is_set_beside_the_model_and_its_own_is_not(corpus, folder, tmp_path):
     config = seeds.Config(model=str(folder / "base"), data="reviews", others=2)
-    table = perform("seeds", config, Store(tmp_path), corpus=corpus, quiet=True).table
+    table = run_experiment("seeds", config, Store(tmp_path), corpus=corpus, quiet=True).table
     assert set(table["seed"]) == {0, 2}
     other = train(TRAINING.model_copy(update={"seed": 2}), tmp_path / "again", corpus=corpus, quiet=True)
-    from whence.evaluation.bench import Bench
-
     subject = load(folder / "base")
-    bench = Bench(subject, corpus["test"], range(40), quiet=True)
-    apart = beside(bench, other)
+    context = Context(subject, corpus["test"], range(40), quiet=True)
+    apart = compare(context, replace(context, subject=other))
     rows = table[table["seed"] == 2].sort_values("example")
     np.testing.assert_allclose(rows["jsd"], apart.jsd_matched, rtol=1e-5, atol=1e-9)
     np.testing.assert_allclose(rows["tvd"], apart.tvd, rtol=1e-5, atol=1e-9)
@@ -77,5 +78,5 @@ def test_a_model_that_came_trained_cannot_be_trained_again(corpus, folder, tmp_p
     load(folder / "base").model.save_pretrained(tmp_path / "m")
     load(folder / "base").tokenizer.save_pretrained(tmp_path / "m")
     config = seeds.Config(model=str(tmp_path / "m"), data="reviews", others=1)
-    with pytest.raises(BadConfig, match="cannot be trained again"):
-        perform("seeds", config, Store(tmp_path / "out"), corpus=corpus, quiet=True)
+    with pytest.raises(BadConfig, match="cannot be retrained"):
+        run_experiment("seeds", config, Store(tmp_path / "out"), corpus=corpus, quiet=True)

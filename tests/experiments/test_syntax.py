@@ -25,8 +25,8 @@ from whence.data.syntax.forest import TRUE, Measuring, grown
 from whence.data.syntax.random_trees import BASELINES
 from whence.data.syntax.tree_attention import REFERENCES
 from whence.data.synthetic import clauses
-from whence.evaluation.bench import Bench
-from whence.evaluation.runner import perform
+from whence.evaluation.context import Context
+from whence.evaluation.runner import run_experiment
 from whence.evaluation.tree_attention import followed, sites_of
 from whence.experiments import syntax
 from whence.measures.bootstrap import paired_bootstrap
@@ -47,8 +47,8 @@ PAIR = [replace(one, pair=" ".join(two.words), pair_words=two.words, pair_heads=
 CONFIG = syntax.Config(model="m", data="made")
 
 
-def bench_of(subject, examples, **options):
-    return Bench(subject, examples, range(len(examples)), quiet=True, answered=False, **options)
+def context_of(subject, examples, **options):
+    return Context(subject, examples, range(len(examples)), quiet=True, predictions=False, **options)
 
 
 def reader(family):
@@ -107,7 +107,7 @@ def test_a_pass_is_a_slow_loop(family, examples, reference, masked, renormalise)
     """Of sentences, layers, heads and words, for true and random trees, by scipy; also the parents that are found."""
     subject, how = reader(family), Measuring(reference, masked, 1e-3, renormalise)
     forest = grown(examples, ("uniform", "chain"), 2)
-    found = list(followed(bench_of(subject, examples, batch_size=2), forest, how).values())
+    found = list(followed(context_of(subject, examples, batch_size=2), forest, how).values())
     assert len(found) == 2
     for number, sentence in enumerate(forest.sentences):
         n = len(sentence.heads)
@@ -163,9 +163,9 @@ def tagger(corpus, seed=0, heads=4):
 def made_weights(subject, examples):
     """Heads of which the first follows the trees, the second is even, the third drawn at random, the fourth looks left.
 
-    For all examples in one batch, as the bench lays them out.
+    For all examples in one batch, as the context lays them out.
     """
-    (batch,) = subject.batches(examples, len(examples), answered=False)
+    (batch,) = subject.batches(examples, len(examples), predictions=False)
     n, rng = batch.special.shape[1], np.random.default_rng(0)
     real = batch.mask.numpy()
     weights = np.stack([np.full((len(batch), n, n), 1.0), np.full((len(batch), n, n), 1.0),
@@ -187,7 +187,7 @@ def test_a_head_that_follows_the_trees_is_found_and_no_other_is(corpus):
     subject, examples = tagger(corpus), corpus["test"]
     made = made_weights(subject, examples)
     with attending(subject.model, override=imposing(made), watch=None):
-        table = syntax.run(CONFIG, bench_of(subject, examples, batch_size=len(examples)))
+        table = syntax.run(CONFIG, context_of(subject, examples, batch_size=len(examples)))
     ranked = ranking(table).set_index("head")
     assert ranked["p_holm"][1] < 1e-6
     assert (ranked["p_holm"].drop(1) > 0.5).all()
@@ -209,7 +209,7 @@ def test_a_head_that_follows_the_trees_is_found_and_no_other_is(corpus):
 def test_even_attention_is_not_nearer_to_anything(corpus):
     subject, examples = tagger(corpus), corpus["test"]
     with attending(subject.model, override=uniform, watch=None):
-        table = syntax.run(CONFIG, bench_of(subject, examples))
+        table = syntax.run(CONFIG, context_of(subject, examples))
     found = syntax.verdict(table)
     assert found.answer == "no"
     assert found.sentence.startswith("Attention is hardly nearer to syntax than to random trees: 0 of 4 heads are")
@@ -230,7 +230,7 @@ def test_untrained_models_give_no_false_alarm(corpus, make, seeds, most):
     alarms, examples = 0, corpus["test"][:60]
     forest = grown(examples, BASELINES, 2)
     for seed in range(seeds):
-        found = followed(bench_of(make(corpus, seed), examples), forest, Measuring())
+        found = followed(context_of(make(corpus, seed), examples), forest, Measuring())
         table = pd.DataFrame({"epoch": -1, **row} for row in rows(found, forest, seed))
         alarms += bool((ranking(table)["p_holm"] < 0.05).any())
     assert alarms <= most
@@ -248,7 +248,7 @@ def test_special_tokens_in_or_out(corpus):
     for renormalise in (True, False):
         with attending(subject.model, override=lambda call: made, watch=None):
             forest = grown(examples, ("chain",), 1)
-            (one,) = followed(bench_of(subject, examples), forest, Measuring(renormalise=renormalise)).values()
+            (one,) = followed(context_of(subject, examples), forest, Measuring(renormalise=renormalise)).values()
         found[renormalise] = one.divergence[TRUE]
     alike = found[False] - found[True]
     assert (alike > np.log(2)).all()  # </s> gets some too
@@ -330,10 +330,10 @@ def test_trees_are_drawn_by_the_seed_and_chains_once(corpus):
 def test_texts_without_trees_say_what_to_do(corpus):
     bare = [replace(example, heads=None, relations=None) for example in corpus["test"][:5]]
     with pytest.raises(BadData, match=r"5 of 5 examples of made have no tree. Take .* --parser spacy:en_core_web_sm"):
-        syntax.run(CONFIG, bench_of(tagger(corpus), bare))
+        syntax.run(CONFIG, context_of(tagger(corpus), bare))
     single = [Example("a", words=("a",), heads=(-1,))]
     with pytest.raises(BadData, match="none of the trees has two words or more"):
-        syntax.run(CONFIG, bench_of(tagger(corpus), single))
+        syntax.run(CONFIG, context_of(tagger(corpus), single))
 
 
 def test_a_parser_makes_the_trees(corpus, monkeypatch):
@@ -346,7 +346,7 @@ def test_a_parser_makes_the_trees(corpus, monkeypatch):
     monkeypatch.setattr("whence.data.syntax.parsers.version", lambda name: "spacy 3")
     bare = [Example(example.text) for example in corpus["test"][:8]]
     config = CONFIG.model_copy(update={"parser": "spacy:some", "baselines": ("uniform",)})
-    table = syntax.run(config, bench_of(tagger(corpus), bare))
+    table = syntax.run(config, context_of(tagger(corpus), bare))
     assert set(table["source"]) == {"trees: by spacy:some (spacy 3)"}
     assert table[table["tree"] == TRUE]["before"].iloc[0] == 1.0
     assert (table["sentences"] == 8).all()
@@ -355,10 +355,10 @@ def test_a_parser_makes_the_trees(corpus, monkeypatch):
 def test_sentences_that_were_cut_are_left_out():
     long = Example(" ".join(["the"] * 90), words=("the",) * 90, heads=(-1, *range(89)))
     subject = reader("bert")
-    table = syntax.run(CONFIG.model_copy(update={"baselines": ("chain",)}), bench_of(subject, [FIRST, long, THIRD]))
+    table = syntax.run(CONFIG.model_copy(update={"baselines": ("chain",)}), context_of(subject, [FIRST, long, THIRD]))
     assert (table["sentences"] == 2).all()
     with pytest.raises(BadConfig, match="every text was cut before its end"):
-        syntax.run(CONFIG, bench_of(subject, [long]))
+        syntax.run(CONFIG, context_of(subject, [long]))
 
 
 # models
@@ -375,7 +375,7 @@ def test_encoders_without_a_head_translators_and_sinks(model, n):
     """A translator's encoder is looked at; no text is asked for, and no label."""
     subject = Subject(model, wordpiece())
     config = CONFIG.model_copy(update={"baselines": ("uniform",)})
-    table = syntax.run(config, bench_of(subject, [FIRST, SECOND, THIRD]))
+    table = syntax.run(config, context_of(subject, [FIRST, SECOND, THIRD]))
     assert table["site"].nunique() == n
     assert table["divergence"].notna().all()
     assert set(table["layer"]) == {1, 2}
@@ -387,7 +387,7 @@ def test_what_cannot_be_set_beside_trees_is_said(corpus):
         sites_of(additive, ("*",))
     series = Subject(zoo.BY_NAME["pooled-series"].build(), wordpiece(), name="series")
     with pytest.raises(BadConfig, match="series reads narratives window by window"):
-        syntax.run(CONFIG, bench_of(series, [FIRST]))
+        syntax.run(CONFIG, context_of(series, [FIRST]))
 
 
 def test_a_silent_model_is_refused_where_answers_are_needed(tmp_path):
@@ -395,27 +395,32 @@ def test_a_silent_model_is_refused_where_answers_are_needed(tmp_path):
     model.save_pretrained(tmp_path)
     wordpiece().save_pretrained(tmp_path)
     corpus = Corpus("mine", {"test": (FIRST, THIRD)}, ("a",))
-    result = perform("syntax", syntax.Config(model=str(tmp_path), data="mine"), corpus=corpus, quiet=True)
+    result = run_experiment("syntax", syntax.Config(model=str(tmp_path), data="mine"), corpus=corpus, quiet=True)
     assert len(result.table) == 2 * 5 * 7
     from whence.experiments import score
 
     with pytest.raises(
         BadConfig, match=r"was saved for 'base' \(hidden states alone.*\) and score needs answers; train"
     ):
-        perform("score", score.Config(model=str(tmp_path), data="mine"), corpus=corpus, quiet=True)
+        run_experiment("score", score.Config(model=str(tmp_path), data="mine"), corpus=corpus, quiet=True)
 
 
 def test_tags_that_the_model_does_not_know_do_not_matter(corpus):
     other = Corpus("mine", {"test": tuple(replace(e, tags=("X",) * len(e.words)) for e in corpus["test"][:6])}, ("X",))
     config = CONFIG.model_copy(update={"baselines": ("chain",)})
-    assert perform("syntax", config, subject=tagger(corpus), corpus=other, quiet=True).table["divergence"].notna().all()
+    assert (
+        run_experiment("syntax", config, subject=tagger(corpus), corpus=other, quiet=True)
+        .table["divergence"]
+        .notna()
+        .all()
+    )
 
 
 # figures
 
 
 def test_figures_and_quantities_from_the_table_alone(corpus):
-    table = syntax.run(CONFIG, bench_of(tagger(corpus), corpus["test"][:30]))
+    table = syntax.run(CONFIG, context_of(tagger(corpus), corpus["test"][:30]))
     table = syntax.COLUMNS.table(table.to_dict("records"))  # as it comes back from disk
     assert syntax.figure(table).axes
     assert set(syntax.figures(table)) == {"heads", "tree", "sentence"}

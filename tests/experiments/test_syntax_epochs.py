@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from whence.data.synthetic import clauses
-from whence.evaluation.runner import along, perform
+from whence.evaluation.runner import each_epoch, run_experiment
 from whence.experiments import syntax
 from whence.subject.metrics import accuracy
 from whence.training.config import Training
@@ -37,7 +37,7 @@ def trained(corpus, tmp_path_factory):
 @pytest.fixture(scope="module")
 def table(trained, corpus):
     config = syntax.Config(model=str(trained[0]), data="clauses:parents", limit=100, epochs=True, draws=1)
-    return perform("syntax", config, corpus=corpus, quiet=True).table
+    return run_experiment("syntax", config, corpus=corpus, quiet=True).table
 
 
 def test_who_needs_parents_attends_to_them(trained, corpus, table):
@@ -68,10 +68,10 @@ def test_epochs_are_drawn_and_can_be_asked_for(table):
 def test_other_epochs_are_another_result(trained, tmp_path):
     folder, _ = trained
     config = syntax.Config(model=str(folder), data="clauses:parents", epochs=True)
-    assert sorted(config.identity()["epochs"]) == [str(epoch) for epoch in range(9)]
+    assert sorted(config.cache_key()["epochs"]) == [str(epoch) for epoch in range(9)]
     shutil.copytree(folder, tmp_path / "other")
     shutil.rmtree(tmp_path / "other" / "epochs" / "8")
-    assert syntax.Config(model=str(tmp_path / "other"), data=config.data, epochs=True).identity() != config.identity()
+    assert syntax.Config(model=str(tmp_path / "other"), data=config.data, epochs=True).cache_key() != config.cache_key()
 
 
 def test_as_a_callback_of_training_it_finds_what_the_kept_epochs_show(tmp_path):
@@ -80,9 +80,9 @@ def test_as_a_callback_of_training_it_finds_what_the_kept_epochs_show(tmp_path):
                         keep_epochs=True)  # fmt: skip
     config = syntax.Config(model=str(tmp_path / "m"), data="clauses:parents", draws=1)
     found = {}
-    train(training, tmp_path / "m", corpus=few, each_epoch=along("syntax", config, few, found), quiet=True)
+    train(training, tmp_path / "m", corpus=few, each_epoch=each_epoch("syntax", config, few, found), quiet=True)
     assert list(found) == [0, 1, 2]
-    kept = perform("syntax", config.model_copy(update={"epochs": True}), corpus=few, quiet=True).table
+    kept = run_experiment("syntax", config.model_copy(update={"epochs": True}), corpus=few, quiet=True).table
     for epoch, result in found.items():
         assert set(result.table["sees"]) == {"past", "future"}
         assert_allclose(result.table["divergence"], kept[kept["epoch"] == epoch]["divergence"])
@@ -90,7 +90,7 @@ def test_as_a_callback_of_training_it_finds_what_the_kept_epochs_show(tmp_path):
 
 def test_the_same_model_untrained_stands_beside_it_as_epoch_0(trained, corpus):
     config = syntax.Config(model=str(trained[0]), data="clauses:parents", limit=30, untrained=True, draws=1)
-    both = perform("syntax", config, corpus=corpus, quiet=True).table
+    both = run_experiment("syntax", config, corpus=corpus, quiet=True).table
     assert both["epoch"].unique().tolist() == [0, -1]
     means = both[(both["head"] == 0) & (both["layer"] == 2)].set_index(["epoch", "tree"])["divergence"]
     assert means[0, "true"] == pytest.approx(means[0, "chain"], abs=0.05)

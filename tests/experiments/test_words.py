@@ -6,7 +6,7 @@ from collections import defaultdict
 import pandas as pd
 import pytest
 
-from support.benches import bench as bench_of
+from support.contexts import context as context_of
 from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig
 from whence.data.lexical.words import STOP_WORDS
@@ -26,7 +26,7 @@ def listed(stop_scores, other_scores, method="lat"):
 
 
 def test_means_and_ranks_beside_a_slow_loop():
-    some = bench_of("bert", n=12, batch_size=5)
+    some = context_of("bert", n=12, batch_size=5)
     table = words.run(CONFIG, some)
     assert list(table["method"].unique()) == ["raw_attention", "random"]
     given = defaultdict(list)
@@ -86,7 +86,7 @@ def test_the_summary_lists_the_words_on_top():
 
 def test_an_explainer_that_there_is_not():
     with pytest.raises(BadConfig, match=r"no explainer 'lait' \(did you mean lat\?\)"):
-        words.run(words.Config(model="m", data="d", method=("lait",)), bench_of("bert", n=1))
+        words.run(words.Config(model="m", data="d", method=("lait",)), context_of("bert", n=1))
 
 
 def test_a_ledger_is_told_the_place_of_stop_words():

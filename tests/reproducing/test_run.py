@@ -41,7 +41,7 @@ def test_a_table_is_run_printed_and_entered_in_the_ledger(out, capsys):
 
 
 def test_what_is_saved_is_not_run_again_and_the_rest_of_the_page_stays(out, capsys, monkeypatch):
-    monkeypatch.setattr(performing, "perform", None)
+    monkeypatch.setattr(performing, "run_experiment", None)
     page = out / "page.md"
     page.write_text("Before.\n\n" + page.read_text(encoding="utf-8") + "\nAfter.\n", encoding="utf-8")
     said = whence(capsys, "reproduce", "vashishth2019", "--saved", "--out", out, "--ledger", page, "--json")

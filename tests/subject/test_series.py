@@ -12,7 +12,7 @@ from whence.cli import main
 from whence.core.errors import BadConfig, BadData, CannotLoad
 from whence.data.examples import Corpus, Example, narrative
 from whence.data.synthetic import narratives, reviews
-from whence.evaluation.runner import perform
+from whence.evaluation.runner import run_experiment
 from whence.subject.metrics import agreement, score
 from whence.subject.subject import load
 from whence.training.config import Training
@@ -103,27 +103,27 @@ def test_a_model_of_series_refuses_labels(folder):
 @pytest.mark.parametrize("experiment", ["ablation", "permutation", "erasure", "layers", "gating"])
 def test_experiments_on_classes_refuse_values(experiment, folder, corpus):
     config = experiments.experiment(experiment).config(model=str(folder), data="narratives")
-    with pytest.raises(BadConfig, match=rf"answers with values, not classes .*; {experiment} needs classes"):
-        perform(experiment, config, corpus=corpus)
+    with pytest.raises(BadConfig, match=rf"predicts values, not classes .*; {experiment} needs classes"):
+        run_experiment(experiment, config, corpus=corpus)
 
 
 def test_words_are_ranked_in_narratives_too(folder, corpus):
     """Wu et al. 2020, §6.3 and §6.4 have both tasks; what is counted are words, whatever the model answers."""
     config = experiments.experiment("words").config(model=str(folder), data="narratives", method=("lat", "random"))
-    table = perform("words", config, corpus=corpus).table
+    table = run_experiment("words", config, corpus=corpus).table
     of_lat = table[table["method"] == "lat"]
     assert of_lat["count"].sum() == sum(len(example.words) for example in corpus["test"])
     assert (of_lat["score"] * of_lat["count"]).sum() == pytest.approx(
         sum(len(example.windows) for example in corpus["test"])
     ), "the scores of a window sum to one"
     config = experiments.experiment("lexicon").config(model=str(folder), data="narratives", lexicon="vader")
-    table = perform("lexicon", config, corpus=corpus).table
+    table = run_experiment("lexicon", config, corpus=corpus).table
     rated = table.dropna(subset="valence").drop_duplicates("word").set_index("word")["valence"]
     assert all(rated[word] == narratives.RATINGS[word] for word in rated.index)
 
 
 def test_an_audit_refuses_values(folder, tmp_path):
-    with pytest.raises(BadConfig, match=r"answers with values, not classes .*; an audit needs classes"):
+    with pytest.raises(BadConfig, match=r"predicts values, not classes .*; an audit needs classes"):
         whence.audit(folder, "narratives", out=tmp_path)
 
 

@@ -10,7 +10,8 @@ from torch.testing import assert_close
 
 from whence.core.errors import BadConfig
 from whence.data.synthetic import clauses, stories
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
+from whence.evaluation.retraining import epoch_models
 from whence.subject.subject import load
 from whence.training import fit as fitting
 from whence.training.config import Training
@@ -128,9 +129,9 @@ def test_keeping_epochs_is_part_of_what_a_folder_holds_and_old_folders_stay_know
 
 
 def test_epochs_that_were_not_kept_are_asked_for_in_vain(corpus, tmp_path):
-    bench = Bench(untrained(SMALL, corpus), corpus["dev"], range(16), quiet=True)
+    context = Context(untrained(SMALL, corpus), corpus["dev"], range(16), quiet=True)
     with pytest.raises(BadConfig, match="keeps no models of single epochs; train it with --keep-epochs"):
-        next(bench.along_training(tmp_path))
+        next(epoch_models(context, tmp_path))
 
 
 def test_no_epochs_make_a_model_that_has_learned_nothing(corpus, tmp_path):

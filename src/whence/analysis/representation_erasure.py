@@ -1,18 +1,14 @@
 """The rows of `representation_erasure`: what is lost without each part, means over texts with intervals."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from whence.data.rng import seeded_rng
-
-if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
 
 DRAWS = 1000
 AT_ONCE = 512  # parts
@@ -31,33 +27,6 @@ class Losses:
     parts: Sequence[Any]
     lost: Float[ndarray, "example part"]
     count: Float[ndarray, "example part"]
-
-
-def losses(bench: "Bench", what: Any, sites: Sequence[str]) -> tuple[Float[ndarray, " example"], list[Losses]]:
-    """S(e, c) of every text, and what is lost at every place."""
-    whole = np.full(len(bench.examples), np.nan)
-    numbered: dict[str, Float[ndarray, "example part"]] = {}
-    words = defaultdict[str, dict[int, list[float]]](lambda: defaultdict(list))
-    for batch, erased in bench.erasures(what, sites):
-        numbers = batch.examples.tolist()
-        whole[numbers] = erased.whole
-        lost = (erased.whole - erased.without).T  # [batch part]
-        if erased.words is None:
-            numbered.setdefault(erased.place, np.zeros((len(whole), lost.shape[1])))[numbers] = lost
-            continue
-        for number, spelled, each in zip(numbers, erased.words, lost.tolist(), strict=True):
-            for word, one in zip(spelled, each, strict=False):  # texts with fewer words have NaN
-                words[word.lower()][number].append(one)
-    found = [Losses(place, range(1, lost.shape[1] + 1), lost, np.ones_like(lost)) for place, lost in numbered.items()]
-    return whole, [*found, *([_of_words(words, len(whole))] if words else [])]
-
-
-def _of_words(words: dict[str, dict[int, list[float]]], n: int) -> Losses:
-    lost, count = np.zeros((n, len(words))), np.zeros((n, len(words)))
-    for column, texts in enumerate(words.values()):
-        for number, each in texts.items():
-            lost[number, column], count[number, column] = sum(each), len(each)
-    return Losses("embedding", list(words), lost, count)
 
 
 def mean(values: Float[ndarray, "example part"], count: Float[ndarray, "example part"]) -> Float[ndarray, " part"]:

@@ -1,8 +1,8 @@
 """The figures of `syntax`: divergence by layer and by epoch, heads beside each other, single heads in a sentence."""
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,15 +10,11 @@ from matplotlib.figure import Figure
 
 from whence.analysis.syntax import ALPHA
 from whence.analysis.syntax_verdict import difference
-from whence.data.syntax.forest import TRUE, Forest, Measuring
-from whence.data.syntax.tree_attention import REFERENCES
+from whence.data.syntax.forest import TRUE, Forest
 from whence.figures.attention_matrices import matrices
 from whence.figures.curves import curves
 from whence.figures.heatmap import heatmap
 from whence.figures.intervals import intervals
-
-if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
 
 PANELS, HEADS, SITES = 4, 16, 2
 DRAWABLE = range(6, 13)  # words of a sentence that is drawn
@@ -136,26 +132,30 @@ def of_heads(rows: pd.DataFrame) -> Figure:
     return matrices(panels)
 
 
-def to_be_drawn(
-    bench: "Bench", forest: Forest, how: Measuring, baseline: str, found: list[dict[str, Any]]
+def drawable_sentence(forest: Forest) -> int | None:
+    """The number of the first sentence that is short enough to draw, if there is one."""
+    return next(
+        (number for number, one in enumerate(forest.sentences) if len(one.heads) in DRAWABLE and not one.segment), None
+    )
+
+
+def shown_weights(
+    weights: Mapping[str, np.ndarray],
+    words: list[str],
+    tree: np.ndarray,
+    baseline: str,
+    found: list[dict[str, Any]],
 ) -> dict[tuple[Any, ...], str]:
     """A sentence's weights in the heads of least divergence, from true trees and from the baseline's (Fig. 4), and the
-    mean of all heads beside the tree (Fig. 1).
+    mean of all heads beside the tree (Fig. 1): by site, head and kind of tree.
     """
-    fitting = [number for number, one in enumerate(forest.sentences) if len(one.heads) in DRAWABLE and not one.segment]
-    if not fitting:
-        return {}
-    sentence = forest.sentences[fitting[0]]
-    weights = bench.sentence_weights(forest, fitting[0], how)
-    words = list(bench.examples[sentence.example].words or ())
     pictures: dict[tuple[Any, ...], str] = {}
-    tree_says = REFERENCES[how.reference](sentence.heads).round(4).tolist()
     for site, of_site in weights.items():
-        pictures[site, 0, TRUE] = written(words, of_site.mean(0), tree=tree_says)
-        for tree in (TRUE, baseline):
-            heads = [row for row in found if (row["site"], row["tree"]) == (site, tree) and row["head"]]
+        pictures[site, 0, TRUE] = written(words, of_site.mean(0), tree=tree.round(4).tolist())
+        for kind in (TRUE, baseline):
+            heads = [row for row in found if (row["site"], row["tree"]) == (site, kind) and row["head"]]
             head = min(heads, key=lambda row: row["divergence"])["head"]
-            pictures[site, head, tree] = written(words, of_site[head - 1])
+            pictures[site, head, kind] = written(words, of_site[head - 1])
     return pictures
 
 

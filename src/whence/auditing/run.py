@@ -15,7 +15,8 @@ from whence.auditing.write_report import ABOUT, RECORD, write_report
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Corpus, Example
 from whence.data.registry import load as load_corpus
-from whence.evaluation.runner import perform, refuse_unknown, refuse_unmarked, refuse_values, split_of
+from whence.evaluation.checks import refuse_unknown, refuse_unlabelled, refuse_values
+from whence.evaluation.runner import run_experiment, split_of
 from whence.results.atomic_write import saving, write_json
 from whence.results.experiment import experiment
 from whence.results.store import Store
@@ -109,7 +110,7 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
     refuse_unknown(examples, subject)
     labelled = marked(examples, subject)
     if labelled:
-        refuse_unmarked(examples, subject, data, "an audit")
+        refuse_unlabelled(examples, subject, data, "an audit")
     plan = saved_plan(saved)
     if plan is None:
         again, why_not = retrainable(Path(model), corpus)
@@ -160,7 +161,7 @@ def run_step(part: Prepared, number: int, settings: Settings, store: Store, quie
     if "specials" in config_of.model_fields:
         told["specials"] = settings.specials
     config = config_of(**told)
-    result = perform(step.experiment, config, store, subject=part.subject, corpus=part.corpus, quiet=quiet)
+    result = run_experiment(step.experiment, config, store, subject=part.subject, corpus=part.corpus, quiet=quiet)
     for note in result.manifest["notes"]:
         if note not in part.corpus.notes:
             say(f"  {part.name}: {note}")

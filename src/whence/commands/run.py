@@ -29,13 +29,13 @@ def command(arguments: list[str]) -> int:
 
     options: Any = parsed(Options, f"run {name}", rest, module.about)
     quieten()
-    from whence.evaluation.runner import perform
+    from whence.evaluation.runner import run_experiment
     from whence.figures.style import save
     from whence.results.atomic_write import saving
     from whence.results.store import Store
 
     store = Store(options.out)
-    result = perform(name, options.config, store, quiet=options.output.silent)
+    result = run_experiment(name, options.config, store, quiet=options.output.silent)
     folder = store.folder(name, result.manifest["identity"])
     stem = f"{folder.parent.name}-{folder.name}"
     with saving(folder):

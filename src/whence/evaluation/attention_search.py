@@ -10,8 +10,10 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from torch import Generator, Tensor
 
+from whence.evaluation.context import Context
 from whence.evaluation.editable_attention import Alterable, Logits, Rows
 from whence.measures.divergence import js_divergence, total_variation
+from whence.subject.batch import Batch
 from whence.subject.subject import probabilities
 
 if TYPE_CHECKING:
@@ -48,7 +50,16 @@ class Candidates:
     change: Each
 
 
-def adversaries(there: Alterable, config: "Config", steps: int, draws: Sequence[Generator]) -> list[Adversaries]:
+def adversaries(
+    context: Context, batch: Batch, config: "Config", site: str, steps: int
+) -> tuple[Alterable, list[Adversaries]]:
+    """The attention of a batch at one site, and within each limit the one furthest from it."""
+    there = Alterable(context.subject, batch, site, config.rows, config.specials)
+    generators = [context.generator(f"adversary {number}") for number in context.numbers_of(batch)]
+    return there, searched(there, config, steps, generators)
+
+
+def searched(there: Alterable, config: "Config", steps: int, draws: Sequence[Generator]) -> list[Adversaries]:
     """One for every limit of the config; `draws` has a source of random numbers for each text."""
     search = Search(there, config, starts(there, config.restarts, draws), config.learning_rate or 5 / steps)
     for _ in range(steps):

@@ -39,6 +39,11 @@ class Looking(BaseModel):
         """These options alone, to tell them on."""
         return {name: getattr(self, name) for name in Looking.model_fields}
 
+    @property
+    def retrains(self) -> bool:
+        """Whether the given model is to be retrained, which only models that Whence trained can be."""
+        return False
+
 
 class Run(Looking):
     """A model, a corpus, and how many of its examples."""
@@ -49,7 +54,7 @@ class Run(Looking):
         None, gt=1, description="look at so many examples at most, drawn by the seed"
     )
 
-    def identity(self) -> dict[str, Any]:
+    def cache_key(self) -> dict[str, Any]:
         """What determines the numbers, apart from the model and the corpus, which are known by their contents."""
         return self.model_dump(mode="json", exclude=ELSEWHERE)
 
@@ -65,7 +70,7 @@ class Taught(Looking):
         None, gt=1, description="look at so many examples at most, drawn by the seed"
     )
 
-    def identity(self) -> dict[str, Any]:
+    def cache_key(self) -> dict[str, Any]:
         """What determines the numbers, apart from the model that is given and the corpus, known by their contents."""
         return self.model_dump(mode="json", exclude=ELSEWHERE)
 

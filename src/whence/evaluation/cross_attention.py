@@ -21,7 +21,7 @@ from whence.subject.subject import Subject
 from whence.subject.word_ids import word_numbers
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 Step = Literal["producing", "reading"]
 STEPS: tuple[Step, ...] = ("producing", "reading")
@@ -53,15 +53,15 @@ def cross_sites(subject: Subject, patterns: Sequence[str]) -> list[str]:
     return found
 
 
-def crossings(bench: "Bench", patterns: Sequence[str]) -> Iterator[tuple[int, Crossings]]:
+def crossings(context: "Context", patterns: Sequence[str]) -> Iterator[tuple[int, Crossings]]:
     """For each example whose texts are whole in the model's input its place among the examples, and what each site does
     in each step.
 
     `producing`: the weights of the step that gives a word. `reading`: those of the step after, which is given the word.
     """
-    subject, sites = bench.subject, cross_sites(bench.subject, patterns)
-    for batch in bench.batches():
-        examples = [bench.examples[number] for number in batch.examples.tolist()]
+    subject, sites = context.subject, cross_sites(context.subject, patterns)
+    for batch in context.batches():
+        examples = [context.examples[number] for number in batch.examples.tolist()]
         words = target_words(subject, examples)
         tape = Tape()
         with torch.no_grad(), attending(subject.model, watch=dict.fromkeys(sites, tape)):

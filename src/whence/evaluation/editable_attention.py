@@ -1,6 +1,6 @@
 """Attention that may be altered at one site, with gradients, and what the model answers then."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import torch
@@ -14,7 +14,7 @@ from whence.core.errors import BadConfig
 from whence.core.overrides import Override, from_logits, imposed
 from whence.core.replay.attention import Replay
 from whence.core.site import repeated
-from whence.data.examples import Example
+from whence.evaluation.context import Context
 from whence.evaluation.locations import keys_are_tokens, matching
 from whence.subject.batch import Batch
 from whence.subject.subject import Subject
@@ -29,7 +29,7 @@ TEXTS, CELLS = 1024, 2**17  # at a time, where copies cost little: texts, and we
 TRIED = 4  # random attentions on which the short cut must agree with the model
 
 
-def site_called(subject: Subject, name: str) -> str:
+def single_site(subject: Subject, name: str) -> str:
     """The one site that is meant; with `auto` the last pooling attention, else the last that looks at the text."""
     if name == "auto":
         pooling = [site.name for site in subject.sites.values() if site.kind == "pool"]
@@ -40,15 +40,19 @@ def site_called(subject: Subject, name: str) -> str:
     return named[0]
 
 
-def at_once(subject: Subject, some: Batch, site: str, examples: Sequence[Example], batch_size: int, copies: int) -> int:
-    """How many texts to take at a time. Copies that run through the model make a batch together with the texts; where
-    only one row runs they cost little; and where they are queries of one pass, many texts are quicker.
+def with_copies(context: Context, site: str, copies: int) -> Context:
+    """The context in batches that can be run in so many copies, each with its own attention at a site.
+
+    Copies that run through the model make a batch together with the texts; where only one row runs they cost little;
+    and where they are queries of one pass, many texts are quicker.
     """
-    way = Replay(subject.model, site, some.inputs).strategy
+    way = Replay(context.subject.model, site, context.first_batch().inputs).strategy
     if way != "queries":
-        return batch_size if way == "rows" else max(1, batch_size // copies)
-    longest = max(len(example.text.split()) for example in examples)
-    return max(batch_size, min(TEXTS, CELLS // (copies * max(longest, 1))))
+        size = context.batch_size if way == "rows" else max(1, context.batch_size // copies)
+    else:
+        longest = max(len(example.text.split()) for example in context.examples)
+        size = max(context.batch_size, min(TEXTS, CELLS // (copies * max(longest, 1))))
+    return replace(context, batch_size=size)
 
 
 class Alterable:

@@ -18,9 +18,10 @@ from whence.subject.batch import Batch
 from whence.subject.metrics import Rules
 from whence.subject.subject import Subject, probabilities
 from whence.training.adversarial import Seen, real_rows, seen
+from whence.training.train import altered_as
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 Each = Float[ndarray, " example"]
 MEASURES = ("jsd", "jsd_matched", "kl", "kl_cells", "tvd", "same", "nll")
@@ -29,7 +30,7 @@ Orders = dict[str, list[int]]  # for each site which of the other model's heads 
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class Comparison:
     """One number for each example. `jsd` and `kl`, KL(other ‖ base), are means over sites, heads and the rows of real
     tokens; `jsd_matched` is that with the other's heads in the order that comes nearest to the base's; `kl_cells` is
     divided by the number of keys too, as Yang 2019 does. `tvd` and `same`, whether the answer is
@@ -45,15 +46,16 @@ class Beside:
     nll: Each
 
 
-def beside(bench: "Bench", other: Subject, sites: Sequence[str] = ("*",), rules: Rules | None = None) -> Beside:
-    """The bench's model and another one, which may attend by rules."""
-    found = {name: np.zeros(len(bench.examples)) for name in MEASURES}
-    orders = nearest_orders(bench, other, sites, rules)
-    for batch in bench.batches():
-        own, base = both(bench.subject, other, batch, sites, rules)
+def compare(context: "Context", other: "Context", sites: Sequence[str] = ("*",)) -> Comparison:
+    """The model of another context compared with this one's; the other attends as it was trained."""
+    found = {name: np.zeros(len(context.examples)) for name in MEASURES}
+    rules = None if other.training is None else altered_as(other.training)
+    orders = nearest_orders(context, other.subject, sites, rules)
+    for batch in context.batches():
+        own, base = both(context.subject, other.subject, batch, sites, rules)
         for name, values in {**_attention(own, base, batch, orders), **_answers(own, base, batch)}.items():
             found[name][batch.examples.numpy()] = values
-    return Beside(**found)
+    return Comparison(**found)
 
 
 @torch.no_grad()
@@ -66,15 +68,15 @@ def both(
         return seen(other, batch, sites), base
 
 
-def nearest_orders(bench: "Bench", other: Subject, sites: Sequence[str], rules: Rules | None = None) -> Orders:
+def nearest_orders(context: "Context", other: Subject, sites: Sequence[str], rules: Rules | None = None) -> Orders:
     """The order of the other model's heads that comes nearest to the base's, by JSD on some of the texts.
 
     The assignment of least cost (Kuhn 1955), by scipy. Heads have no names: which is the first is chance.
     """
     costs: dict[str, ndarray] = {}
     done = 0
-    for batch in bench.batches():
-        own, base = both(bench.subject, other, batch, sites, rules)
+    for batch in context.batches():
+        own, base = both(context.subject, other, batch, sites, rules)
         for site, call in own.calls.items():
             costs[site] = costs.get(site, 0.0) + _costs(call, base.calls[site], batch)
         done += len(batch)

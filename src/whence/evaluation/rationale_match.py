@@ -6,10 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
+from tqdm.auto import tqdm
 
+from whence.attribution.options import written_options
 from whence.attribution.registry import explainer
 from whence.core.errors import BadData
 from whence.data.examples import Example
+from whence.evaluation.context import Context
 from whence.measures.ranking import average_precision, r_precision
 from whence.subject.subject import Subject
 from whence.subject.targets import predicted
@@ -22,6 +25,20 @@ class Found(NamedTuple):
 
     average: Float[ndarray, " example"]
     at: Float[ndarray, " example"]
+
+
+def found_by_each(context: Context, methods: Sequence[str], options: Sequence[str] = ()) -> dict[str, Found]:
+    """How well each method finds the marked words of every example."""
+    chosen = written_options(methods, options)
+    if RANDOM in methods:
+        chosen[RANDOM] = {"seed": context.seed, **chosen.get(RANDOM, {})}
+    progress = tqdm(methods, desc=context.name, unit="method", disable=context.quiet, leave=False, delay=1)
+    return {
+        method: found(
+            context.subject, context.examples, method, batch_size=context.batch_size, **chosen.get(method, {})
+        )
+        for method in progress
+    }
 
 
 def found(

@@ -1,6 +1,7 @@
 """Erasing parts of a representation: the log-likelihood of the right answer without each of them, many at a time."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +13,7 @@ from numpy import ndarray
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
+from whence.analysis.representation_erasure import Losses
 from whence.core.errors import BadConfig
 from whence.core.overrides import Free, Override, Weights
 from whence.core.replay.attention import Replay
@@ -22,7 +24,7 @@ from whence.subject.batch import Batch
 from whence.subject.subject import Subject
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 What = Literal["words", "dimensions", "units", "heads"]
 Calls = dict[str, tuple[nn.Module, int]]  # a module by the name of a place, and which of its calls is meant
@@ -42,20 +44,47 @@ class Erased:
     words: Sequence[Sequence[str]] | None = None
 
 
-def erasures(bench: "Bench", what: What, sites: Sequence[str] = ("*",)) -> Iterator[tuple[Batch, Erased]]:
+def losses(context: "Context", what: What, sites: Sequence[str]) -> tuple[Float[ndarray, " example"], list[Losses]]:
+    """S(e, c) of every text, and what is lost at every place."""
+    whole = np.full(len(context.examples), np.nan)
+    numbered: dict[str, Float[ndarray, "example part"]] = {}
+    words = defaultdict[str, dict[int, list[float]]](lambda: defaultdict(list))
+    for batch, erased in erasures(context, what, sites):
+        numbers = batch.examples.tolist()
+        whole[numbers] = erased.whole
+        lost = (erased.whole - erased.without).T  # [batch part]
+        if erased.words is None:
+            numbered.setdefault(erased.place, np.zeros((len(whole), lost.shape[1])))[numbers] = lost
+            continue
+        for number, spelled, each in zip(numbers, erased.words, lost.tolist(), strict=True):
+            for word, one in zip(spelled, each, strict=False):  # texts with fewer words have NaN
+                words[word.lower()][number].append(one)
+    found = [Losses(place, range(1, lost.shape[1] + 1), lost, np.ones_like(lost)) for place, lost in numbered.items()]
+    return whole, [*found, *([_of_words(words, len(whole))] if words else [])]
+
+
+def _of_words(words: dict[str, dict[int, list[float]]], n: int) -> Losses:
+    lost, count = np.zeros((n, len(words))), np.zeros((n, len(words)))
+    for column, texts in enumerate(words.values()):
+        for number, each in texts.items():
+            lost[number, column], count[number, column] = sum(each), len(each)
+    return Losses("embedding", list(words), lost, count)
+
+
+def erasures(context: "Context", what: What, sites: Sequence[str] = ("*",)) -> Iterator[tuple[Batch, Erased]]:
     """Each batch with what becomes of it at each place: the embedding, the layers around these sites, or the sites."""
-    for batch in bench.batches():
-        yield from ((batch, one) for one in _erased(bench, batch, what, sites))
+    for batch in context.batches():
+        yield from ((batch, one) for one in _erased(context, batch, what, sites))
 
 
 @torch.no_grad()
-def _erased(bench: "Bench", batch: Batch, what: What, sites: Sequence[str]) -> list[Erased]:
-    subject, likelihood = bench.subject, Likelihood(bench.subject, batch)
+def _erased(context: "Context", batch: Batch, what: What, sites: Sequence[str]) -> list[Erased]:
+    subject, likelihood = context.subject, Likelihood(context.subject, batch)
     if what == "heads":
         refuse_headless(subject)
         return [_without_heads(subject, batch, likelihood, name) for name in matching(subject.sites, sites)]
     if what == "words":
-        return [_without_words(bench, batch, likelihood)]
+        return [_without_words(context, batch, likelihood)]
     calls = embedding(subject, batch) if what == "dimensions" else layers(subject, batch, sites)
     return [_without_units(subject, batch, likelihood, name, *call) for name, call in calls.items()]
 
@@ -153,10 +182,10 @@ def _without_units(
     return Erased(place, _numbers(resume.output), _numbers(without))
 
 
-def _without_words(bench: "Bench", batch: Batch, likelihood: Likelihood) -> Erased:
+def _without_words(context: "Context", batch: Batch, likelihood: Likelihood) -> Erased:
     """Each word's vector zero, all its pieces together."""
-    subject, (module, ordinal) = bench.subject, embedding(bench.subject, batch)[EMBEDDING]
-    pieces, words = words_of(bench, batch)
+    subject, (module, ordinal) = context.subject, embedding(context.subject, batch)[EMBEDDING]
+    pieces, words = words_of(context, batch)
     resume = Resume(subject.model, module, batch.inputs, likelihood, ordinal=ordinal)
     if resume.hidden.shape[:2] != batch.special.shape:
         raise BadConfig(f"{type(subject.model).__name__} looks its words up in another form than [batch token]; erase"
@@ -170,10 +199,10 @@ def _without_words(bench: "Bench", batch: Batch, likelihood: Likelihood) -> Eras
     return Erased(EMBEDDING, _numbers(resume.output), np.where(pieces.any(-1), without, np.nan), words)
 
 
-def words_of(bench: "Bench", batch: Batch) -> tuple[Bool[ndarray, "part batch token"], list[list[str]]]:
+def words_of(context: "Context", batch: Batch) -> tuple[Bool[ndarray, "part batch token"], list[list[str]]]:
     """Which tokens are the pieces of each text's n-th word, and what the words are."""
-    examples = [bench.examples[number] for number in batch.examples.tolist()]
-    spelled = bench.subject.encoder.spelled(batch, examples)
+    examples = [context.examples[number] for number in batch.examples.tolist()]
+    spelled = context.subject.encoder.spelled(batch, examples)
     which = np.where(batch.special.numpy(), -1, batch.word.numpy())
     rows, words = [], []
     for row, (number, segment) in enumerate(zip(which, batch.segment.numpy(), strict=True)):

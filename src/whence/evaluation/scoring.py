@@ -1,9 +1,10 @@
-"""Marks that are counts: of the translations of a bench's examples, or of their chunks, under an alteration or none."""
+"""How well a model predicts the labels of a context's examples, with its own attention or an override."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from numpy import ndarray
 from torch import Generator
@@ -11,56 +12,115 @@ from torch import Generator
 from whence.analysis.scores import Marks
 from whence.core.attending import attending
 from whence.core.overrides import Override
+from whence.evaluation.config import Altering
+from whence.evaluation.context import Context
 from whence.evaluation.locations import Place
 from whence.measures import bleu
 from whence.measures.chunk_f1 import COUNTS, sentence_f1
 from whence.subject.batch import Batch
 from whence.subject.generation import translate
-from whence.subject.metrics import chunks
-
-if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+from whence.subject.metrics import agreement, chunks, tells_chunks
+from whence.subject.metrics import scores as share_right
+from whence.training.train import altered_as
 
 Count = Callable[[Batch], Float[ndarray, "batch count"]]
+MakeOverride = Callable[[Generator], Override]
 
 
-class Alteration(NamedTuple):
-    """What is put in the place of attention, where, whether also on special tokens, and how often it is drawn."""
+class Ablation(NamedTuple):
+    """What replaces attention, where, whether also on special tokens, and how often it is drawn."""
 
-    make: Callable[[Generator], Override] | None
+    make: MakeOverride | None
     place: Place | None
-    specials: bool
+    special_tokens: bool
     draws: int
 
 
-def translated(bench: "Bench", alteration: Alteration, beams: int) -> Marks:
+def scores(
+    context: Context,
+    config: Altering,
+    make: MakeOverride | None = None,
+    place: Place | None = None,
+    special_tokens: bool | None = None,
+    draws: int = 1,
+) -> Marks:
+    """The score of every example, under an override or none; mean of the draws.
+
+    It is the task's own: accuracy, BLEU of free translations, F1 of chunks, or concordance of a series.
+    """
+    special_tokens = config.specials if special_tokens is None else special_tokens
+    if context.subject.task.valued and make is None:
+        return Marks(agreement(context.subject, context.examples, context.batch_size))
+    ablation = Ablation(make, place, special_tokens, draws)
+    if context.subject.task.name == "seq2seq" and config.decoding == "free":
+        return _bleu(context, ablation, config.beams)
+    if tells_chunks(context.subject):
+        return _chunk_f1(context, ablation)
+    return Marks(accuracy(context, make, place, special_tokens, draws))
+
+
+def scores_as_trained(context: Context, config: Altering) -> Marks:
+    """The score of every example, with the attention that the model was trained with."""
+    rules = None if context.training is None else altered_as(context.training)
+    with attending(context.subject.model, override=rules, watch=None):
+        return scores(context, config)
+
+
+def accuracy(
+    context: Context,
+    make: MakeOverride | None = None,
+    place: Place | None = None,
+    special_tokens: bool = True,
+    draws: int = 1,
+) -> Float[ndarray, " example"]:
+    """For every example the share of its labels that are predicted, under an override or none; mean of the draws."""
+    found = np.empty(len(context.examples))
+    override = None if make is None else make(context.generator(f"{context.name} {place}"))
+    for batch in context.batches():
+        rules = place.rules(override, context.subject, batch, special_tokens) if place and override else None
+        with attending(context.subject.model, override=rules, watch=None):
+            each = [share_right(context.subject.predict(batch), batch.answers, batch.gold) for _ in range(draws)]
+        found[batch.examples.numpy()] = torch.stack(each).float().mean(0).numpy()
+    return found
+
+
+def confidence(context: Context) -> Float[ndarray, " example"]:
+    """The model's largest probability for each example, mean over its predictions."""
+    found = np.empty(len(context.examples))
+    for batch in context.batches():
+        largest = context.subject.predict(batch).amax(-1).cpu() * batch.answers  # [batch position]
+        found[batch.examples.numpy()] = (largest.sum(-1) / batch.answers.sum(-1).clamp_min(1)).numpy()
+    return found
+
+
+def _bleu(context: Context, ablation: Ablation, beams: int) -> Marks:
     """The counts of BLEU of every example's translation, summed over the draws."""
 
     def count(batch: Batch) -> Float[ndarray, "batch count"]:
-        wanted = [str(bench.examples[number].target) for number in batch.examples.tolist()]
-        written = translate(bench.subject, batch, beams=beams)
-        return bleu.bleu_counts(written, wanted, lowercase=bench.subject.lowercase)
+        wanted = [str(context.examples[number].target) for number in batch.examples.tolist()]
+        written = translate(context.subject, batch, beams=beams)
+        return bleu.bleu_counts(written, wanted, lowercase=context.subject.lowercase)
 
-    counts = counted(bench, alteration, bleu.COUNTS, count, beams)
-    return Marks(bleu.sentence_bleu(counts / alteration.draws) / 100, counts)
+    counts = _counts(context, ablation, bleu.COUNTS, count, beams)
+    return Marks(bleu.sentence_bleu(counts / ablation.draws) / 100, counts)
 
 
-def chunked(bench: "Bench", alteration: Alteration) -> Marks:
+def _chunk_f1(context: Context, ablation: Ablation) -> Marks:
     """The counts of F1 of every example's chunks, summed over the draws."""
-    counts = counted(bench, alteration, COUNTS, lambda batch: chunks(bench.subject, batch, bench.examples))
+    counts = _counts(context, ablation, COUNTS, lambda batch: chunks(context.subject, batch, context.examples))
     return Marks(sentence_f1(counts) / 100, counts)
 
 
-def counted(
-    bench: "Bench", alteration: Alteration, width: int, count: Count, beams: int = 1
+def _counts(
+    context: Context, ablation: Ablation, width: int, count: Count, beams: int = 1
 ) -> Float[ndarray, "example count"]:
-    """What is counted of every example while the model attends as altered, summed over the draws."""
-    make, place, specials, draws = alteration
-    counts = np.zeros((len(bench.examples), width))
-    override = None if make is None else make(bench.stream(f"{bench.name} {place}"))
-    for batch in bench.batches():
-        rules = place.rules(override, bench.subject, batch, specials, beams) if place and override else None
-        with attending(bench.subject.model, override=rules, watch=None):
+    """The counts of every example under an override, summed over the draws."""
+    make, place, special_tokens, draws = ablation
+    counts = np.zeros((len(context.examples), width))
+    override = None if make is None else make(context.generator(f"{context.name} {place}"))
+    for batch in context.batches():
+        rules = place.rules(override, context.subject, batch, special_tokens, beams) if place and override else None
+        with attending(context.subject.model, override=rules, watch=None):
             for _ in range(draws):
                 counts[batch.examples.numpy()] += count(batch)
     return counts

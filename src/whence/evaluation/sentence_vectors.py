@@ -14,7 +14,7 @@ from whence.data.probing.tasks import Item
 from whence.subject.hidden_states import Read, bag, layer_vectors
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +36,15 @@ def key(example: Example) -> tuple[str, str | None]:
     return example.text, example.pair
 
 
-def vectors(bench: "Bench", items: Iterable[Item], read: Read) -> Vectors:
+def vectors(context: "Context", items: Iterable[Item], read: Read) -> Vectors:
     """The vectors of all sentences of these items, each read once however many tasks it is in."""
     examples = list({key(item.example): item.example for item in items}.values())
     found: list[list[ndarray]] = []  # by batch: the bag, and every layer
     order: list[int] = []
-    subject = bench.subject
-    n_batch = -(-len(examples) // bench.batch_size)
-    batches = subject.batches(examples, bench.batch_size, answered=False)
-    for batch in tqdm(batches, f"{bench.name}: reading", n_batch, unit="batch", disable=bench.quiet, leave=False):
+    subject = context.subject
+    n_batch = -(-len(examples) // context.batch_size)
+    batches = subject.batches(examples, context.batch_size, answered=False)
+    for batch in tqdm(batches, f"{context.name}: reading", n_batch, unit="batch", disable=context.quiet, leave=False):
         states = [bag(subject, batch), *layer_vectors(subject, batch, read)]
         found.append([one.float().cpu().numpy() for one in states])
         order += batch.examples.tolist()

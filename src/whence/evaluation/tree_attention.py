@@ -21,7 +21,7 @@ from whence.subject.batch import Batch
 from whence.subject.subject import Subject
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 MANY = 64  # heads: of more, as DiSAN's features are, a few at a time are enough
 
@@ -50,17 +50,17 @@ class Followed:
 
 
 @torch.no_grad()
-def followed(bench: "Bench", forest: Forest, how: Measuring) -> dict[str, Followed]:
+def followed(context: "Context", forest: Forest, how: Measuring) -> dict[str, Followed]:
     """Every site's heads beside every tree. What is held are a batch's weights of one layer, and one number for each
     sentence, head and kind of tree.
     """
     found: dict[str, Followed] = {}
-    names = sites_of(bench.subject, how.sites)
-    for batch in bench.batches():
+    names = sites_of(context.subject, how.sites)
+    for batch in context.batches():
         beside = Beside(batch, forest, how, found)
         if beside.numbers:
-            with attending(bench.subject.model, watch=dict.fromkeys(names, beside)):
-                run(bench.subject, batch)
+            with attending(context.subject.model, watch=dict.fromkeys(names, beside)):
+                run(context.subject, batch)
     if not found:
         raise BadConfig("every text was cut before its end; the trees of sentences that are not whole are not measured")
     return {name: found[name] for name in names}
@@ -159,12 +159,12 @@ def run(subject: Subject, batch: Batch) -> None:
 
 @torch.no_grad()
 def sentence_weights(
-    bench: "Bench", forest: Forest, number: int, how: Measuring
+    context: "Context", forest: Forest, number: int, how: Measuring
 ) -> Mapping[str, Float[ndarray, "head word word"]]:
     """The words' attention in one sentence, of every head of every site."""
     found: dict[str, list[ndarray]] = {}
     example = forest.sentences[number].example
-    batch = bench.subject.read([bench.examples[example]], [example])
+    batch = context.subject.read([context.examples[example]], [example])
     beside = Beside(batch, forest, how, {})
     beside.streams_heads = False
     if number not in beside.numbers:
@@ -174,7 +174,7 @@ def sentence_weights(
     def keep(call: Call) -> None:
         found.setdefault(call.site.name, []).append(beside.words(call)[0][place])
 
-    with attending(bench.subject.model, watch=dict.fromkeys(sites_of(bench.subject, how.sites), keep)):
-        run(bench.subject, batch)
+    with attending(context.subject.model, watch=dict.fromkeys(sites_of(context.subject, how.sites), keep)):
+        run(context.subject, batch)
     size = len(forest.sentences[number].heads)
     return {name: np.concatenate(parts)[:, :size, :size] for name, parts in found.items()}

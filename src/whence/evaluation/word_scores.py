@@ -18,7 +18,7 @@ from whence.subject.batch import Batch
 from whence.subject.targets import predicted
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 
 @dataclass(frozen=True)
@@ -36,20 +36,20 @@ class Occurrences:
     score: float
 
 
-def occurrences(bench: "Bench", methods: Sequence[str], options: Sequence[str]) -> Iterator[Occurrences]:
-    """Every word of the bench's examples by each method, for the class that the model predicts.
+def occurrences(context: "Context", methods: Sequence[str], options: Sequence[str] = ()) -> Iterator[Occurrences]:
+    """Every word of the context's examples by each method, for the class that the model predicts.
 
     Special tokens, padding and what is punctuation alone are left out. Both texts of a pair count.
     """
-    chosen = {"random": {"seed": bench.seed}} if "random" in methods else {}
+    chosen = {"random": {"seed": context.seed}} if "random" in methods else {}
     for method, given in written_options(methods, options).items():
         chosen[method] = {**chosen.get(method, {}), **given}
-    for batch in bench.batches():
-        words, target = tokens_words(bench, batch), predicted(bench.subject, batch)
+    for batch in context.batches():
+        words, target = tokens_words(context, batch), predicted(context.subject, batch)
         for method in methods:
-            found = explainer(method)(bench.subject, batch, target, **chosen.get(method, {}))
+            found = explainer(method)(context.subject, batch, target, **chosen.get(method, {}))
             found = found.of_first_pieces() if method == RANDOM else found
-            for row, number in enumerate(bench.numbers(batch)):
+            for row, number in enumerate(context.numbers_of(batch)):
                 yield from _in_one(found, row, number, method, words[row])
 
 
@@ -66,31 +66,31 @@ def _in_one(found: Attribution, row: int, number: int, method: str, words: Seque
 
 
 def explained(
-    bench: "Bench", batch: Batch, methods: Sequence[str], options: Mapping[str, Mapping[str, Any]]
+    context: "Context", batch: Batch, methods: Sequence[str], options: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Float[ndarray, "batch token"]]:
     """The scores of a batch's tokens by each method, for the class that the model predicts."""
-    target, chosen = predicted(bench.subject, batch), {"random": {"seed": bench.seed}, **options}
+    target, chosen = predicted(context.subject, batch), {"random": {"seed": context.seed}, **options}
     return {
-        method: explainer(method)(bench.subject, batch, target, **chosen.get(method, {})).scores for method in methods
+        method: explainer(method)(context.subject, batch, target, **chosen.get(method, {})).scores for method in methods
     }
 
 
-def tokens_words(bench: "Bench", batch: Batch) -> list[list[str]]:
+def tokens_words(context: "Context", batch: Batch) -> list[list[str]]:
     """For every token of a batch the word that it is a piece of; empty for specials, padding and punctuation."""
-    examples = [bench.examples[number] for number in batch.examples.tolist()]
-    rows = zip(bench.subject.encoder.spelled(batch, examples), batch.special.tolist(), strict=True)
+    examples = [context.examples[number] for number in batch.examples.tolist()]
+    rows = zip(context.subject.encoder.spelled(batch, examples), batch.special.tolist(), strict=True)
     return [["" if special else tidy(word) for word, special in zip(*row, strict=True)] for row in rows]
 
 
-def traced_heads(bench: "Bench", row: int | str) -> Iterator[tuple[Batch, list[list[str]], Any, Any]]:
+def traced_heads(context: "Context", row: int | str = "auto") -> Iterator[tuple[Batch, list[list[str]], Any, Any]]:
     """For every batch: each token's word, what each head brings down to it, and which tokens are of the text.
 
     The last two are arrays [batch head token] and [batch token]. Nothing is normalized (Wu et al. 2020, Eq. 10). Of
     narratives the rows are windows.
     """
-    for whole in bench.batches():
-        trace, batch = traced(bench.subject, whole, row), whole.by_window()
+    for whole in context.batches():
+        trace, batch = traced(context.subject, whole, row), whole.by_window()
         length = batch.special.shape[1]
-        words = [text[i : i + length] for text in tokens_words(bench, whole) for i in range(0, len(text), length)]
+        words = [text[i : i + length] for text in tokens_words(context, whole) for i in range(0, len(text), length)]
         real = trace.attended.cpu() & ~batch.special
         yield batch, words, trace.heads.float().cpu().numpy(), real.numpy()

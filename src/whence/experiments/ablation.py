@@ -25,7 +25,7 @@ from whence.results.experiment import Experiment
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 CAPTION = "Points lost when attention is replaced. The grey band is too small to be of interest."
 SMALLEST = 2.0  # points of accuracy
@@ -47,6 +47,11 @@ class Config(Altering):
         ("uniform", "random"), description="which of the variants to train with"
     )
 
+    @property
+    def retrains(self) -> bool:
+        """Whether models are retrained from other seeds."""
+        return self.retrain > 0
+
 
 COLUMNS = Columns(
     what="one row per example, alteration and seed",
@@ -63,22 +68,25 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: every example's score with and without its attention."""
+    from whence.evaluation.retraining import from_seeds, retrained
+    from whence.evaluation.scoring import scores
+
     rows: list[dict[str, Any]] = []
     if not config.retrain and config.retrained not in ((), Config.model_fields["retrained"].default):
         raise BadConfig("retrained says how to train again, and retrain from how many seeds: give it a number too")
     again = list(config.retrained) if config.retrain else []
-    for seed, trained in bench.from_seeds(config.retrain, again, config.sites):
-        base = trained.marks(config)
+    for seed, trained in from_seeds(context, config.retrain, again, config.sites):
+        base = scores(trained, config)
         for place in places(trained.subject, config.grain, trained.first_batch(), config.sites):
             for variant in config.variants:
-                altered = trained.marks(config, partial(alteration, variant), place, draws=_draws(config, variant))
+                altered = scores(trained, config, partial(alteration, variant), place, draws=_draws(config, variant))
                 rows += _rows(trained, base, altered, place.name, variant, "infer", seed)
         for variant in again:
-            other = bench.retrained(seed, variant, config.sites)
+            other = retrained(context, seed, variant, config.sites)
             (everywhere,) = places(other.subject, "all", other.first_batch(), config.sites)
-            altered = other.marks(config, partial(alteration, variant), everywhere, True, _draws(config, variant))
+            altered = scores(other, config, partial(alteration, variant), everywhere, True, _draws(config, variant))
             rows += _rows(trained, base, altered, everywhere.name, variant, "train+infer", seed)
     return COLUMNS.table(rows)
 
@@ -88,14 +96,14 @@ def _draws(config: Config, variant: str) -> int:
 
 
 def _rows(
-    bench: "Bench", base: Marks, altered: Marks, place: str, variant: str, when: str, seed: int
+    context: "Context", base: Marks, altered: Marks, place: str, variant: str, when: str, seed: int
 ) -> list[dict[str, Any]]:
     marks = zip(base.scores, altered.scores, base.written(), altered.written(), strict=True)
     return [
         {"example": number, "label": label, "place": place, "variant": variant, "when": when, "seed": seed,
          "base": before, "altered": after, "base_counts": counted, "altered_counts": counted_after}
         for number, label, (before, after, counted, counted_after) in zip(
-            bench.chosen, bench.all_labels(), marks, strict=True)
+            context.numbers, context.labels, marks, strict=True)
     ]  # fmt: skip
 
 

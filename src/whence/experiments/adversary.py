@@ -38,7 +38,7 @@ from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
     from whence.analysis.scores import Marks
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 CAPTION = (
     "How far the attention of other models is from this one's, and how far their predictions. Bottom right: different"
@@ -84,29 +84,36 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: every example under every model."""
-    if bench.subject.task.name == "seq2seq":
-        raise BadConfig(f"adversary is for models that answer with classes, and {bench.subject.name} writes texts")
-    base = bench.marks(config)
-    rows = _rows(config, bench, base, bench, "base", np.nan, -1)
-    for strength, seed, opponent in bench.opponents(config):
-        rows += _rows(config, bench, base, opponent, "adversary", strength, seed)
-    for seed, other in bench.siblings(config.yardstick):
-        rows += _rows(config, bench, base, other, "seed", np.nan, seed)
-    if config.uniform and bench.training is not None:
-        other = bench.retrained(bench.training.seed, "uniform", config.sites)
-        rows += _rows(config, bench, base, other, "uniform", np.nan, bench.training.seed)
+    from whence.evaluation.retraining import retrained, seed_replicas
+    from whence.evaluation.scoring import scores
+    from whence.evaluation.trained_variants import adversaries
+
+    if context.subject.task.name == "seq2seq":
+        raise BadConfig(f"adversary is for models that answer with classes, and {context.subject.name} writes texts")
+    base = scores(context, config)
+    rows = _rows(config, context, base, context, "base", np.nan, -1)
+    for strength, seed, adversary in adversaries(context, config):
+        rows += _rows(config, context, base, adversary, "adversary", strength, seed)
+    for seed, other in seed_replicas(context, config.yardstick):
+        rows += _rows(config, context, base, other, "seed", np.nan, seed)
+    if config.uniform and context.training is not None:
+        other = retrained(context, context.training.seed, "uniform", config.sites)
+        rows += _rows(config, context, base, other, "uniform", np.nan, context.training.seed)
     return COLUMNS.table(rows)
 
 
 def _rows(
-    config: Opposed, bench: "Bench", base: "Marks", other: "Bench", who: str, strength: float, seed: int
+    config: Opposed, context: "Context", base: "Marks", other: "Context", who: str, strength: float, seed: int
 ) -> list[dict[str, Any]]:
     """Every example under one model."""
-    apart, marks = vars(bench.beside(other, config.sites)), other.as_trained(config)
+    from whence.evaluation.model_comparison import compare
+    from whence.evaluation.scoring import scores_as_trained
+
+    apart, marks = vars(compare(context, other, config.sites)), scores_as_trained(other, config)
     columns: dict[str, Any] = {
-        "example": bench.chosen, "label": bench.all_labels(), **apart, "base": base.scores, "score": marks.scores,
+        "example": context.numbers, "label": context.labels, **apart, "base": base.scores, "score": marks.scores,
         "base_counts": base.written(), "counts": marks.written(),
     }  # fmt: skip
     same = {"who": who, "strength": strength, "seed": seed}

@@ -53,7 +53,7 @@ from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
     from whence.evaluation.cross_attention import Crossings
 
 CAPTION = (
@@ -97,19 +97,23 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: the links of every head in every pair of sentences, counted."""
-    refuse_unlinked(bench.examples, config.data)
-    order = seeded_rng(config.seed, "halves").permutation(len(bench.examples))
+    from whence.evaluation.cross_attention import crossings
+
+    refuse_unlinked(context.examples, config.data)
+    order = seeded_rng(config.seed, "halves").permutation(len(context.examples))
     half = np.where(order < len(order) // 2, CHOOSING, REPORTING)
-    drawn = to_be_drawn(bench.examples)
+    drawn = to_be_drawn(context.examples)
     rows: list[dict[str, Any]] = []
-    for number, crossings in bench.crossings(config.sites):
-        common = {"example": int(bench.chosen[number]), "half": str(half[number])}
-        rows += [{**common, **row} for row in _rows(config, bench.examples[number], crossings, shown=number == drawn)]
+    for number, pair in crossings(context, config.sites):
+        common = {"example": int(context.numbers[number]), "half": str(half[number])}
+        rows += [{**common, **row} for row in _rows(config, context.examples[number], pair, shown=number == drawn)]
     if len({row["half"] for row in rows}) < 2:
-        raise BadData(f"of {len(bench.examples)} pairs fewer than two fit into the model's input; expected more, since"
-                      " a head is chosen on some and reported on others")  # fmt: skip
+        raise BadData(
+            f"of {len(context.examples)} pairs fewer than two fit into the model's input; expected more, since"
+            " a head is chosen on some and reported on others"
+        )
     return COLUMNS.table(rows).sort_values("example", kind="stable", ignore_index=True)
 
 

@@ -42,7 +42,7 @@ from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
     from whence.subject.batch import Batch
 
 CAPTION = (
@@ -87,24 +87,28 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: for every example how alike the explainers order its words."""
-    rows = [row for batch in bench.batches() for row in _rows(config, bench, batch)]
+    rows = [row for batch in context.batches() for row in _rows(config, context, batch)]
     order = [ATTENTION, *config.method]
     table = COLUMNS.table(rows)
     places = [table[side].map(order.index) for side in ("first", "second")]
     return table.iloc[np.lexsort([table["example"], places[1], places[0]])].reset_index(drop=True)
 
 
-def _rows(config: Config, bench: "Bench", batch: "Batch") -> list[dict[str, Any]]:
-    methods, inputs = (ATTENTION, *config.method), bench.inputs(batch)
+def _rows(config: Config, context: "Context", batch: "Batch") -> list[dict[str, Any]]:
+    from whence.evaluation.token_erasure import attended_words
+    from whence.evaluation.word_scores import explained
+    from whence.subject.targets import predicted
+
+    methods, inputs = (ATTENTION, *config.method), attended_words(context.subject, batch).numpy()
     written = written_options(methods, config.options)
-    given = bench.explained(
-        batch, methods, {name: {**OPTIONS.get(name, {}), **written.get(name, {})} for name in methods}
+    given = explained(
+        context, batch, methods, {name: {**OPTIONS.get(name, {}), **written.get(name, {})} for name in methods}
     )
     scores = {name: found if config.signed else np.abs(found) for name, found in given.items()}  # [batch token]
-    predictions = bench.predictions(bench.target(batch))
-    about = zip(bench.numbers(batch), bench.labels(batch), predictions, strict=True)
+    predictions = context.predicted_labels(predicted(context.subject, batch))
+    about = zip(context.numbers_of(batch), context.labels_of(batch), predictions, strict=True)
     rows = []
     for row, (number, label, prediction) in enumerate(about):
         there = {name: in_digits(found[row, inputs[row]]) for name, found in scores.items()}

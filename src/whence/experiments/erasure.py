@@ -36,7 +36,7 @@ from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
     from whence.subject.batch import Batch
 
 CAPTION = (
@@ -87,17 +87,19 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: for every example what its removals do."""
-    rows = [row for batch in bench.batches() for row in _rows(config, bench, batch)]
+    rows = [row for batch in context.batches() for row in _rows(config, context, batch)]
     return COLUMNS.table(rows).sort_values("example", kind="stable", ignore_index=True)
 
 
-def _rows(config: Config, bench: "Bench", batch: "Batch") -> list[dict[str, Any]]:
-    erasing = bench.erasing(batch, config.erase, config.sites)
-    options = {"random": {"seed": bench.seed}}
+def _rows(config: Config, context: "Context", batch: "Batch") -> list[dict[str, Any]]:
+    from whence.evaluation.token_erasure import Erasing
+
+    erasing = Erasing(context.subject, batch, config.erase, config.sites)
+    options = {"random": {"seed": context.seed}}
     given = {
-        order: explainer(method)(bench.subject, batch, erasing.target, **options.get(order, {}))
+        order: explainer(method)(context.subject, batch, erasing.target, **options.get(order, {}))
         for order, method in METHODS.items()
     }
     weights, count = given["attention"].scores, erasing.inputs.sum(1)
@@ -105,13 +107,20 @@ def _rows(config: Config, bench: "Bench", batch: "Batch") -> list[dict[str, Any]
     js = np.where(count > 1, single(erasing, np.stack([top, other])), np.nan)  # [2 batch]
     each = np.arange(len(batch))
     values: dict[str, Any] = {
-        "example": bench.numbers(batch), "label": bench.labels(batch), "position": erasing.target.positions.numpy(),
-        "inputs": count, "top": np.where(count > 1, top, -1), "other": np.where(count > 1, other, -1),
+        "example": context.numbers_of(batch),
+        "label": context.labels_of(batch),
+        "position": erasing.target.positions.numpy(),
+        "inputs": count,
+        "top": np.where(count > 1, top, -1),
+        "other": np.where(count > 1, other, -1),
         "delta_weight": np.where(count > 1, weights[each, top] - weights[each, other], np.nan),
-        "js_top": js[0], "js_other": js[1], "delta_js": js[0] - js[1],
+        "js_top": js[0],
+        "js_other": js[1],
+        "delta_js": js[0] - js[1],
         **{f"flip_{order}": flips(erasing, found.scores) for order, found in given.items()},
-        "erased": [config.erase] * len(batch), "weights": [given["attention"].how] * len(batch),
-    }  # fmt: skip
+        "erased": [config.erase] * len(batch),
+        "weights": [given["attention"].how] * len(batch),
+    }
     return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
 
 

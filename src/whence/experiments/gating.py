@@ -29,7 +29,7 @@ from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
     from whence.subject.batch import Batch
 
 CAPTION = "How much of the attention moves when it is computed as a gate, one word at a time. Zero: it is a gate."
@@ -51,31 +51,33 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: for every example how far a gate is from its attention."""
-    model = bench.subject.model
+    model = context.subject.model
     if model.config.model_type != "whence-additive":
         raise BadConfig(
-            f"{bench.subject.name} ({type(model).__name__}) does not weigh words one by one: in self-attention and in"
+            f"{context.subject.name} ({type(model).__name__}) does not weigh words one by one: in self-attention and in"
             " translation a weight depends on the word that asks as well, and Proposition 4.1 does not speak about"
             " that. Expected the model `additive` (whence train additive); see `layers` for others"
         )
     rows: list[dict[str, Any]] = []
-    other = others([example.pair for example in bench.examples])
-    for batch in bench.batches():
-        asked = _asked_by_others(bench, batch, other)
-        off, moved = rewritten(bench, batch, asked)
-        for number, label, far, shifted in zip(bench.numbers(batch), bench.labels(batch), off, moved, strict=True):
+    other = others([example.pair for example in context.examples])
+    for batch in context.batches():
+        asked = _asked_by_others(context, batch, other)
+        off, moved = rewritten(context, batch, asked)
+        for number, label, far, shifted in zip(
+            context.numbers_of(batch), context.labels_of(batch), off, moved, strict=True
+        ):
             rows.append({"example": number, "label": label, "second": asked is not None, "off": far,
                          "moved": shifted})  # fmt: skip
     return COLUMNS.table(rows).sort_values("example", kind="stable", ignore_index=True)
 
 
-def rewritten(bench: "Bench", batch: "Batch", asked: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def rewritten(context: "Context", batch: "Batch", asked: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Off and moved of a batch [batch], the gate being computed with what is asked [batch width], if anything is."""
-    model = bench.subject.model
+    model = context.subject.model
     with whence.attending(model, watch="attention", keep=("values",)) as tape, _heard(model) as own:
-        probs = bench.subject.predict(batch)[:, 0]  # [batch class]
+        probs = context.subject.predict(batch)[:, 0]  # [batch class]
     call = tape.only("attention")
     assert call.values is not None
     hidden = call.values[:, 0].detach()  # [batch token width]
@@ -85,20 +87,20 @@ def rewritten(bench: "Bench", batch: "Batch", asked: Any = None) -> tuple[np.nda
     attended = call.mask[:, 0, 0]
     gates = (gates - gates.masked_fill(~attended, float("-inf")).amax(1, keepdim=True)).exp() * attended
     weights = gates / gates.sum(1, keepdim=True)  # [batch token]
-    context = (weights[..., None] * hidden).sum(1)  # [batch width]
-    again = model.decoder(context, own[0]).detach().softmax(-1)
+    read = (weights[..., None] * hidden).sum(1)  # [batch width]
+    again = model.decoder(read, own[0]).detach().softmax(-1)
     moved = total_variation(weights, call.weights[:, 0, 0])
     return (again - probs).abs().amax(-1).cpu().numpy(), moved.cpu().numpy()
 
 
-def _asked_by_others(bench: "Bench", batch: "Batch", other: Sequence[int]) -> Any:
+def _asked_by_others(context: "Context", batch: "Batch", other: Sequence[int]) -> Any:
     """What other examples' second texts ask of these first texts [batch width]; None where no second text asks."""
-    if bench.subject.model.question is None:
+    if context.subject.model.question is None:
         return None
-    pairs = [(bench.examples[i], bench.examples[other[i]]) for i in batch.examples.tolist()]
+    pairs = [(context.examples[i], context.examples[other[i]]) for i in batch.examples.tolist()]
     swapped = [replace(own, pair=other.pair, pair_words=other.pair_words, pair_heads=None) for own, other in pairs]
-    with _heard(bench.subject.model) as asked:
-        bench.subject.predict(bench.subject.encode(swapped))
+    with _heard(context.subject.model) as asked:
+        context.subject.predict(context.subject.encode(swapped))
     return asked[0]
 
 

@@ -30,7 +30,7 @@ from whence.results.experiment import Experiment
 from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 CAPTION = "What a model gains by this attention over one that is given other weights instead."
 
@@ -66,15 +66,18 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: every example under every guided model."""
-    if bench.subject.task.name == "seq2seq":
-        raise BadConfig(f"guide is for models that answer with classes, and {bench.subject.name} writes texts")
-    base, rows = bench.marks(config), []
-    for source, strength, seed, other in bench.guided(config):
-        marks = other.marks(config)
+    from whence.evaluation.scoring import scores
+    from whence.evaluation.trained_variants import guided
+
+    if context.subject.task.name == "seq2seq":
+        raise BadConfig(f"guide is for models that answer with classes, and {context.subject.name} writes texts")
+    base, rows = scores(context, config), []
+    for source, strength, seed, other in guided(context, config):
+        marks = scores(other, config)
         columns: dict[str, Any] = {
-            "example": bench.chosen, "label": bench.all_labels(), "base": base.scores, "score": marks.scores,
+            "example": context.numbers, "label": context.labels, "base": base.scores, "score": marks.scores,
             "base_counts": base.written(), "counts": marks.written(),
         }  # fmt: skip
         same = {"source": source, "strength": strength, "into": config.into, "seed": seed}

@@ -37,7 +37,7 @@ from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 CAPTION = (
     "Share of each head's attention on very positive words, very negative words, or either, over the texts that hold"
@@ -62,9 +62,9 @@ class Config(Run):
     matching: Literal["exact", "lemma"] = Field("lemma", description="find words as they stand, or also their forms")
     row: str = Field("auto", description="models without a local attention: where tracing starts (see `lat`)")
 
-    def identity(self) -> dict[str, Any]:
+    def cache_key(self) -> dict[str, Any]:
         """A lexicon is known by its contents."""
-        return {**super().identity(), "lexicon": load_lexicon(self.lexicon, self.data_dir).checksum}
+        return {**super().cache_key(), "lexicon": load_lexicon(self.lexicon, self.data_dir).checksum}
 
 
 COLUMNS = Columns(
@@ -82,20 +82,22 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: where each head's attention lies in each text."""
+    from whence.evaluation.word_scores import traced_heads
+
     lexicon = load_lexicon(config.lexicon, config.data_dir)
     low, high = cut_offs(config, lexicon)
     cuts = f"very positive: {lexicon.name} at least {high:g}, very negative: below {low:g}"
     row = int(config.row) if config.row.removeprefix("-").isdecimal() else config.row
     known: dict[str, str] = {"": ""}
     rows = []
-    for batch, words, heads, real in bench.traced_heads(row):
+    for batch, words, heads, real in traced_heads(context, row):
         for word in {word for text in words for word in text} - set(known):
             known[word] = tag_of(lexicon.find(word, config.matching)[0], low, high)
         tags = [[known[word] for word in text] for text in words]
         windows = [0] * len(batch) if batch.window is None else batch.window[:, 0].tolist()
-        for place, number in enumerate(bench.numbers(batch)):
+        for place, number in enumerate(context.numbers_of(batch)):
             rows += [{"example": number, "window": windows[place], "cuts": cuts, **found}
                      for found in shares(heads[place], real[place], tags[place])]  # fmt: skip
     if not rows:

@@ -43,7 +43,7 @@ from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
     from whence.subject.batch import Batch
 
 CAPTION = (
@@ -118,26 +118,30 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: for every example how far its attention can be moved, within each limit."""
-    if bench.subject.task.name == "seq2seq":
+    from whence.evaluation.editable_attention import single_site, with_copies
+
+    if context.subject.task.name == "seq2seq":
         raise BadConfig(
-            f"instance_adversary asks about one answer to a text, and {bench.subject.name} writes texts; see"
+            f"instance_adversary asks about one answer to a text, and {context.subject.name} writes texts; see"
             " `permutation`, which takes translators"
         )
-    site = bench.site_called(config.site)
-    pooling = bench.subject.sites[site].kind == "pool"
+    site = single_site(context.subject, config.site)
+    pooling = context.subject.sites[site].kind == "pool"
     steps = config.steps or (STEPS if pooling else STEPS_ELSEWHERE)
-    suited = bench.with_copies(site, config.restarts * len(config.penalised))
+    suited = with_copies(context, site, config.restarts * len(config.penalised))
     rows = [row for batch in suited.batches() for row in _rows(config, suited, batch, site, steps)]
     return COLUMNS.table(rows).sort_values(["limit", "example"], kind="stable", ignore_index=True)
 
 
-def _rows(config: Config, bench: "Bench", batch: "Batch", site: str, steps: int) -> list[dict[str, Any]]:
-    there, found = bench.adversaries(batch, config, site, steps)
+def _rows(config: Config, context: "Context", batch: "Batch", site: str, steps: int) -> list[dict[str, Any]]:
+    from whence.evaluation.attention_search import adversaries
+
+    there, found = adversaries(context, batch, config, site, steps)
     values: dict[str, Any] = {
-        "example": bench.numbers(batch), "label": bench.labels(batch),
-        "prediction": bench.predictions(there.target), "inputs": there.inputs(), "max_weight": there.sharpness(),
+        "example": context.numbers_of(batch), "label": context.labels_of(batch),
+        "prediction": context.predicted_labels(there.target), "inputs": there.inputs(), "max_weight": there.sharpness(),
         "site": [site] * len(batch), "steps": [steps] * len(batch),
     }  # fmt: skip
     rows = []

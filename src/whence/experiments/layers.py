@@ -27,7 +27,7 @@ from whence.results.experiment import Experiment
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
     from whence.subject.subject import Subject
 
 CAPTION = (
@@ -59,20 +59,22 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: every example's score at every depth."""
+    from whence.evaluation.scoring import scores
+
     rows: list[dict[str, Any]] = []
-    known: dict[tuple[str, ...], Marks] = {(): bench.marks(config)}  # all layers are the same ones from either end
-    for group, sites in groups(bench.subject, config.sites).items():
+    known: dict[tuple[str, ...], Marks] = {(): scores(context, config)}  # all layers are the same ones from either end
+    for group, sites in groups(context.subject, config.sites).items():
         for direction in DIRECTIONS:
             order = sites if direction == "bottom-up" else sites[::-1]
             for depth in range(len(order) + 1):
                 shuffled = tuple(site for site in sites if site in order[:depth])
                 if shuffled not in known:
                     place = Place(group, shuffled)
-                    known[shuffled] = bench.marks(config, whence.permuted, place, draws=config.draws)
+                    known[shuffled] = scores(context, config, whence.permuted, place, draws=config.draws)
                 about = {"group": group, "direction": direction, "depth": depth, "layer": order[depth - 1]}
-                rows += _rows(bench, known[shuffled], about if depth else about | {"layer": ""})
+                rows += _rows(context, known[shuffled], about if depth else about | {"layer": ""})
     return COLUMNS.table(rows)
 
 
@@ -89,11 +91,11 @@ def groups(subject: "Subject", patterns: Sequence[str] = ("*",)) -> dict[str, tu
     return found
 
 
-def _rows(bench: "Bench", marks: Marks, about: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows(context: "Context", marks: Marks, about: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {"example": number, "label": label, **about, "score": score, "counts": counts}
         for number, label, score, counts in zip(
-            bench.chosen, bench.all_labels(), marks.scores, marks.written(), strict=True
+            context.numbers, context.labels, marks.scores, marks.written(), strict=True
         )
     ]
 

@@ -31,7 +31,7 @@ from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 CAPTION = (
     "Mean score of each word by its valence, and the fitted parabola with its 95 % band; dashed: the same model before"
@@ -52,9 +52,9 @@ class Config(Scoring):
     at_least: int = Field(2, gt=0, description="leave out words that are seen less often (the paper: 2)")
     untrained: bool = Field(True, description="score the words also by the same model before training")
 
-    def identity(self) -> dict[str, Any]:
+    def cache_key(self) -> dict[str, Any]:
         """A lexicon is known by its contents."""
-        return {**super().identity(), "lexicon": load_lexicon(self.lexicon, self.data_dir).checksum}
+        return {**super().cache_key(), "lexicon": load_lexicon(self.lexicon, self.data_dir).checksum}
 
 
 COLUMNS = Columns(
@@ -71,13 +71,15 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: every word seen often enough, in every example, by each explainer."""
+    from whence.evaluation.retraining import untrained
+
     lexicon = load_lexicon(config.lexicon, config.data_dir)
-    found = [_scored(config.method, config, bench, "trained")]
+    found = [_scored(config.method, config, context, "trained")]
     learned = tuple(method for method in config.method if method != "random")  # which knows no model
     if config.untrained and learned:
-        found.append(_scored(learned, config, bench.untrained(), "untrained"))
+        found.append(_scored(learned, config, untrained(context), "untrained"))
     table = pd.concat(found)
     seen = table[table["method"] == config.method[0]].query("state == 'trained'").groupby("word")["n"].sum()
     table = table[table["word"].isin(seen.index[seen >= config.at_least])]
@@ -89,9 +91,11 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
     return COLUMNS.table({name: ordered[name] for name in COLUMNS.columns})
 
 
-def _scored(methods: tuple[str, ...], config: Config, bench: "Bench", state: str) -> pd.DataFrame:
+def _scored(methods: tuple[str, ...], config: Config, context: "Context", state: str) -> pd.DataFrame:
+    from whence.evaluation.word_scores import occurrences
+
     options = [option for option in config.options if option.partition(".")[0] in methods or state == "trained"]
-    rows = pd.DataFrame(vars(one) for one in bench.occurrences(methods, options))
+    rows = pd.DataFrame(vars(one) for one in occurrences(context, methods, options))
     return rows.assign(state=state)
 
 

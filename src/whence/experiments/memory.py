@@ -37,8 +37,8 @@ from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import NONE, Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
-    from whence.evaluation.trained_models import Benches
+    from whence.evaluation.context import Context
+    from whence.evaluation.trained_models import TrainedModels
 
 CAPTION = (
     "Recall of the item after so many words of noise, with 95 % intervals over texts and seeds. Dotted: chance, and the"
@@ -87,40 +87,41 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, benches: "Benches") -> pd.DataFrame:
+def run(config: Config, evaluated: "TrainedModels") -> pd.DataFrame:
     """The table: every example, as every model remembers it."""
-    longest = max(delay_of(example) for example in benches.corpus["train"])
-    chosen = [benches.corpus[benches.split][number] for number in benches.chosen]
-    numbers = {label: number for number, label in enumerate(benches.corpus.labels)}
+    longest = max(delay_of(example) for example in evaluated.corpus["train"])
+    chosen = [evaluated.corpus[evaluated.split][number] for number in evaluated.numbers]
+    numbers = {label: number for number, label in enumerate(evaluated.corpus.labels)}
     texts = pd.DataFrame({
-        "example": benches.chosen, "item": [numbers[str(example.label)] for example in chosen],
+        "example": evaluated.numbers, "item": [numbers[str(example.label)] for example in chosen],
         "words": [sum(example.rationale or ()) for example in chosen], "delay": [delay_of(e) for e in chosen],
         "longest": longest, "chance": 1 / len(numbers),
     })  # fmt: skip
     wanted: dict[tuple[str, int], dict[str, Any]] = {
         (kind, seed): config.training(kind, seed) for kind in config.kinds for seed in range(config.seeds)
     }
-    tables = [texts.assign(model=kind, seed=seed, **looked_at(bench, texts["words"].tolist(), longest))
-              for (kind, seed), bench in models(benches, wanted)]  # fmt: skip
+    tables = [texts.assign(model=kind, seed=seed, **measured(context, texts["words"].tolist(), longest))
+              for (kind, seed), context in models(evaluated, wanted)]  # fmt: skip
     table = pd.concat(tables, ignore_index=True)
     return COLUMNS.table({name: table[name].to_numpy() for name in COLUMNS.columns})
 
 
 def models(
-    benches: "Benches", wanted: Mapping[tuple[str, int], dict[str, Any]]
-) -> Iterator[tuple[tuple[str, int], "Bench"]]:
+    evaluated: "TrainedModels", wanted: Mapping[tuple[str, int], dict[str, Any]]
+) -> Iterator[tuple[tuple[str, int], "Context"]]:
     """Those that are trained, then the one that was given."""
-    yield from benches.trained(wanted)
-    if benches.subject is not None:
-        yield ("given", -1), benches.of(benches.subject)
+    yield from evaluated.trained(wanted)
+    if evaluated.subject is not None:
+        yield ("given", -1), evaluated.context(evaluated.subject)
 
 
-def looked_at(bench: "Bench", words: list[int], longest: int) -> dict[str, Any]:
+def measured(context: "Context", words: list[int], longest: int) -> dict[str, Any]:
     """What one model remembers, and how it moves."""
-    from whence.evaluation.state_drift import drifts  # knows torch, which a saved table does without
+    from whence.evaluation.scoring import accuracy
+    from whence.evaluation.state_drift import drifts
 
-    drift, speed = drifts(bench.subject, bench.examples, words, longest, bench.batch_size)
-    return {"right": bench.scores(), "drift": drift, "speed": speed}
+    drift, speed = drifts(context.subject, context.examples, words, longest, context.batch_size)
+    return {"right": accuracy(context), "drift": drift, "speed": speed}
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:

@@ -29,7 +29,7 @@ from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.core.site import Call
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
     from whence.subject.batch import Batch
 
 CAPTION = "How far predictions move when attention is shuffled: by how sharp it was, or by place. Left: hardly."
@@ -66,18 +66,18 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: for every example how sharp its attention is, and how far shuffling it moves the prediction."""
     rows: list[dict[str, Any]] = []
-    step = quartile(bench) if config.steps == "quartile" else None
-    for batch in bench.batches():
+    step = quartile(context) if config.steps == "quartile" else None
+    for batch in context.batches():
         looked_at = answered(batch, step)
-        for place in places(bench.subject, config.grain, batch, config.sites):
-            sharpness = max_weight(bench, batch, place, step, config.specials)
-            moved = median_change(config, bench, batch, place, looked_at)
+        for place in places(context.subject, config.grain, batch, config.sites):
+            sharpness = max_weight(context, batch, place, step, config.specials)
+            moved = median_change(config, context, batch, place, looked_at)
             for number, label, weight, change, there in zip(
-                bench.numbers(batch),
-                bench.labels(batch),
+                context.numbers_of(batch),
+                context.labels_of(batch),
                 sharpness,
                 moved,
                 np.any(looked_at, axis=1).tolist(),
@@ -89,13 +89,13 @@ def run(config: Config, bench: "Bench") -> pd.DataFrame:
     return COLUMNS.table(rows).sort_values(["place", "example"], kind="stable", ignore_index=True)
 
 
-def quartile(bench: "Bench") -> int:
+def quartile(context: "Context") -> int:
     """The step (counted from 0) at which the shortest quarter of the targets has ended; Vashishth et al. 2019 §4.1, for
     translators.
     """
-    if bench.subject.task.name != "seq2seq":
-        raise BadConfig(f"steps=quartile is for translators; {bench.subject.name} is for {bench.subject.task.name}")
-    lengths = [int(n) for batch in bench.batches() for n in batch.answers.sum(1)]
+    if context.subject.task.name != "seq2seq":
+        raise BadConfig(f"steps=quartile is for translators; {context.subject.name} is for {context.subject.task.name}")
+    lengths = [int(n) for batch in context.batches() for n in batch.answers.sum(1)]
     return max(0, int(np.quantile(lengths, 0.25)) - 1)
 
 
@@ -106,7 +106,7 @@ def answered(batch: "Batch", step: int | None) -> np.ndarray:
 
 
 def max_weight(
-    bench: "Bench", batch: "Batch", place: Place, step: int | None = None, specials: bool = True
+    context: "Context", batch: "Batch", place: Place, step: int | None = None, specials: bool = True
 ) -> np.ndarray:
     """The largest weight of a row, mean over heads and real queries of a place (a decoder's at `step`): [batch].
 
@@ -118,41 +118,50 @@ def max_weight(
         special = batch.special.to(call.weights.device)[:, None, None, :]
         watcher(replace(call, weights=call.weights[..., : special.shape[-1]].masked_fill(special, 0.0)))
 
-    spared = [site for site in place.sites if not specials and keys_are_tokens(bench.subject, site)]
+    spared = [site for site in place.sites if not specials and keys_are_tokens(context.subject, site)]
     watch = {site: on_words if site in spared else watcher for site in place.sites}
-    with whence.attending(bench.subject.model, watch=watch):
-        bench.subject.predict(batch)
+    with whence.attending(context.subject.model, watch=watch):
+        context.subject.predict(batch)
     sums, count = 0.0, 0.0
     for site in place.sites:
         largest = np.concatenate(
             [call.float().cpu().numpy() for call in watcher.maximum[site]], -1
         )  # [batch head query]
         largest = largest if place.head is None else largest[:, [place.head]]
-        real = np.broadcast_to(real_queries(bench, batch, site, largest.shape[-1], step)[:, None], largest.shape)
+        real = np.broadcast_to(real_queries(context, batch, site, largest.shape[-1], step)[:, None], largest.shape)
         sums, count = sums + (largest * real).sum((1, 2)), count + real.sum((1, 2))
     return sums / np.maximum(count, 1)
 
 
-def real_queries(bench: "Bench", batch: "Batch", site: str, n_query: int, step: int | None = None) -> np.ndarray:
+def real_queries(context: "Context", batch: "Batch", site: str, n_query: int, step: int | None = None) -> np.ndarray:
     """Which queries of a site stand for something and are not padding, and are those of the step: [batch query]."""
-    of_target = bench.subject.task.name == "seq2seq" and bench.subject.sites[site].kind in ("causal", "cross")
+    of_target = context.subject.task.name == "seq2seq" and context.subject.sites[site].kind in ("causal", "cross")
     real = answered(batch, step) if of_target else np.asarray(batch.mask)
     return real if real.shape[1] == n_query else np.ones((len(batch), n_query), bool)
 
 
-def median_change(config: Config, bench: "Bench", batch: "Batch", place: Place, looked_at: np.ndarray) -> np.ndarray:
+def median_change(
+    config: Config, context: "Context", batch: "Batch", place: Place, looked_at: np.ndarray
+) -> np.ndarray:
     """The median over the shuffles of the total variation, mean over the positions that are compared: [batch]."""
-    free = bench.subject.task.name == "seq2seq" and config.decoding == "free"
+    from whence.evaluation.overridden_predictions import overridden_decoding, overridden_predictions
+    from whence.subject.stepwise import step_probabilities
+
+    free = context.subject.task.name == "seq2seq" and config.decoding == "free"
     last = int(np.flatnonzero(looked_at.any(0)).max(initial=0))  # no step after it is compared
-    read = partial(bench.written, steps=last + 1) if free else bench.subject.predict
+    read = partial(step_probabilities, context.subject, steps=last + 1) if free else context.subject.predict
     base = read(batch)  # [batch position class]
     chunk = max(1, AT_ONCE // base.numel())
-    shuffled = whence.permuted(bench.stream(f"permutation {place.name} {int(batch.examples[0])}"))
-    rules = place.rules(shuffled, bench.subject, batch, config.specials)
+    shuffled = whence.permuted(context.generator(f"permutation {place.name} {int(batch.examples[0])}"))
+    rules = place.rules(shuffled, context.subject, batch, config.specials)
     changes = []
     for done in range(0, config.permutations, chunk):
         times = min(chunk, config.permutations - done)
-        probs = bench.decoded(batch, rules, times, read) if free else bench.altered(batch, rules, times)
+        probs = (
+            overridden_decoding(context.subject, batch, rules, times, read)
+            if free
+            else overridden_predictions(context.subject, batch, rules, times)
+        )
         moved = total_variation(probs, base).cpu().numpy()  # [times batch position]
         compared = looked_at[:, : moved.shape[-1]]
         changes.append((moved * compared).sum(-1) / np.maximum(compared.sum(-1), 1))  # [times batch]

@@ -42,7 +42,7 @@ from whence.results.verdict import NONE as NO_QUESTION
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
     from whence.evaluation.sentence_vectors import Vectors
 
 Name = Literal["sentence_length", "word_content", "tree_depth", "top_constituents", "bigram_shift", "past_present",
@@ -87,35 +87,38 @@ COLUMNS = Columns(
 )
 
 
-def known_by(corpus: Corpus) -> dict[str, str]:
+def cache_key(corpus: Corpus) -> dict[str, str]:
     """What is read of a corpus besides that which its checksum is made of."""
     return {"features": features_checksum(corpus)}
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: which answers are right, by task, model, layer and probe."""
-    tasks, constant = asked(config, bench)
+    from whence.evaluation.retraining import untrained
+    from whence.evaluation.sentence_vectors import vectors
+
+    tasks, constant = asked(config, context)
     rows = [_row(task, MAJORITY, -1, NONE, 0, most_frequent(*task.answers), None) for task in tasks]
     items = [item for task in tasks for item in (*task.train, *task.test)]
-    trained = bench.sentence_vectors(items, config.read)
+    trained = vectors(context, items, config.read)
     for seed in range(config.seed, config.seed + config.seeds):
-        rows += probed(config, bench, tasks, trained, TRAINED, seed)
+        rows += probed(config, context, tasks, trained, TRAINED, seed)
     del trained
     for seed in range(config.seed, config.seed + config.seeds if config.untrained else config.seed):
-        drawn = replace(bench, seed=seed).untrained().sentence_vectors(items, config.read)
-        rows += probed(config, bench, tasks, drawn, RANDOM, seed)
+        drawn = vectors(untrained(replace(context, seed=seed)), items, config.read)
+        rows += probed(config, context, tasks, drawn, RANDOM, seed)
     return COLUMNS.table([{**row, **constant} for row in rows])
 
 
-def asked(config: Config, bench: "Bench") -> tuple[list[Task], dict[str, str]]:
+def asked(config: Config, context: "Context") -> tuple[list[Task], dict[str, str]]:
     """The tasks, and what is said of where they come from."""
-    train, test = divided(bench.corpus, bench.examples, config.seed)
+    train, test = divided(context.corpus, context.examples, config.seed)
     known = trees_of((*train, *test))
     if known:
         tasks, why_not = derived(config.tasks, train, test, config.train, config.test, config.seed)
         constant = {"source": known}
     else:
-        name = config.data if bench.corpus is None else bench.corpus.name
+        name = config.data if context.corpus is None else context.corpus.name
         one = labelled(name, train, test, config.train, config.test, config.seed)
         short = lacking(one)
         tasks, why_not = ([], {name: short}) if short else ([one], {})
@@ -139,13 +142,13 @@ def trees_of(examples: Sequence[Example]) -> str:
 
 
 def probed(
-    config: Config, bench: "Bench", tasks: Sequence[Task], vectors: "Vectors", model: str, seed: int
+    config: Config, context: "Context", tasks: Sequence[Task], vectors: "Vectors", model: str, seed: int
 ) -> list[dict[str, Any]]:
     """The rows of one model: every task, layer and probe; of the trained one the bag of its word vectors too."""
     layers: list[int | None] = [*([None] if model == TRAINED else []), *range(len(vectors.layers))]
     each = [(task, layer, kind) for task in tasks for layer in layers for kind in config.probe]
     rows = []
-    for task, layer, kind in tqdm(each, f"{bench.name}: {model}", unit="probe", disable=bench.quiet, leave=False):
+    for task, layer, kind in tqdm(each, f"{context.name}: {model}", unit="probe", disable=context.quiet, leave=False):
         probe = Probe(kind, config.strength, config.units, config.epochs, seed)
         train, test = vectors.of(task.train, layer), vectors.of(task.test, layer)
         labels, answers = task.answers
@@ -226,5 +229,5 @@ EXPERIMENT = Experiment(
     figures=figures,
     summary=summary,
     quantities=quantities,
-    cache_key=known_by,
+    cache_key=cache_key,
 )

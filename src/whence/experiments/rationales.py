@@ -28,7 +28,7 @@ from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 CAPTION = "Average precision with which each explainer finds the marked words, the best first; 1: they all come first."
 SMALLEST = 0.05  # of average precision
@@ -39,6 +39,11 @@ class Config(Scoring):
     """Set the scores of words beside marks that say which words decide."""
 
     retrain: int = Field(0, ge=0, description="look at models trained from so many seeds (0: the model as it is)")
+
+    @property
+    def retrains(self) -> bool:
+        """Whether models are retrained from other seeds."""
+        return self.retrain > 0
 
 
 COLUMNS = Columns(
@@ -52,12 +57,15 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: how well each explainer finds the marked words of each example."""
+    from whence.evaluation.rationale_match import found_by_each
+    from whence.evaluation.retraining import from_seeds
+
     rows: list[dict[str, Any]] = []
-    for seed, trained in bench.from_seeds(config.retrain):
-        for method, found in trained.found(config.method, config.options).items():
-            for number, example, average, at in zip(trained.chosen, trained.examples, *found, strict=True):
+    for seed, trained in from_seeds(context, config.retrain):
+        for method, found in found_by_each(trained, config.method, config.options).items():
+            for number, example, average, at in zip(trained.numbers, trained.examples, *found, strict=True):
                 share = float(np.mean(example.deciding or (False,)))
                 rows.append({"example": number, "seed": seed, "method": method, "precision": average, "at_marked": at,
                              "marked": share})  # fmt: skip

@@ -35,7 +35,7 @@ from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
     from whence.subject.batch import Batch
     from whence.subject.subject import Subject
 
@@ -66,13 +66,13 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: for every example how much each explainer changes."""
-    heads = heads_of(bench.subject, bench.first_batch())
-    groups = getattr(bench.subject.model.config, "num_key_value_heads", None)
-    generator = np.random.default_rng(bench.seed)
+    heads = heads_of(context.subject, context.first_batch())
+    groups = getattr(context.subject.model.config, "num_key_value_heads", None)
+    generator = np.random.default_rng(context.seed)
     drawn = [orders(heads, groups, generator) for _ in range(config.draws)]
-    rows = [row for batch in bench.batches() for row in _rows(config, bench, batch, drawn)]
+    rows = [row for batch in context.batches() for row in _rows(config, context, batch, drawn)]
     return COLUMNS.table(rows).sort_values(["example", "method"], kind="stable", ignore_index=True)
 
 
@@ -104,19 +104,22 @@ def orders(heads: Mapping[str, int], groups: int | None, generator: np.random.Ge
 
 
 def _rows(
-    config: Config, bench: "Bench", batch: "Batch", drawn: Sequence[Mapping[str, Sequence[int]]]
+    config: Config, context: "Context", batch: "Batch", drawn: Sequence[Mapping[str, Sequence[int]]]
 ) -> list[dict[str, Any]]:
-    rows, target = [], bench.target(batch)
+    from whence.core.head_order import relabelled
+    from whence.subject.targets import predicted
+
+    rows, target = [], predicted(context.subject, batch)
     for method in config.methods:
         explain, options = explainer(method), OPTIONS.get(method.replace("-", "_"), {})
-        before = explain(bench.subject, batch, target, **options)
+        before = explain(context.subject, batch, target, **options)
         changes = []
         for order in drawn:
-            with bench.relabelled(order):
-                after = explain(bench.subject, batch, target, **options)
+            with relabelled(context.subject.model, order):
+                after = explain(context.subject, batch, target, **options)
             changes.append([change(_scores(before, row), _scores(after, row)) for row in range(len(batch))])
         tau, moved = np.mean(changes, axis=0).T  # [batch]
-        for row, (number, label) in enumerate(zip(bench.numbers(batch), bench.labels(batch), strict=True)):
+        for row, (number, label) in enumerate(zip(context.numbers_of(batch), context.labels_of(batch), strict=True)):
             rows.append({"example": number, "label": label, "method": before.method, "how": before.how,
                          "tokens": len(before.text(row)), "tau": tau[row], "moved": moved[row]})  # fmt: skip
     return rows

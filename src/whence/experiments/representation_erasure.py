@@ -27,7 +27,7 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from whence.analysis import representation_erasure_figures as _erased_drawn
-from whence.analysis.representation_erasure import losses, rows
+from whence.analysis.representation_erasure import rows
 from whence.analysis.representation_erasure_figures import first_ones, named
 from whence.core.errors import BadData
 from whence.evaluation.config import Run
@@ -37,7 +37,7 @@ from whence.results.experiment import Experiment
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 CAPTION = "The parts without which the right answers become least likely, with 95 % intervals over texts."
 SMALLEST = 0.05  # nats
@@ -85,12 +85,14 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: what is lost without each part, over all texts and over those of each right answer."""
-    if len(bench.examples) < 2:
+    from whence.evaluation.representation_erasure import losses
+
+    if len(context.examples) < 2:
         raise BadData("there is one text; expected two or more, since a part is chosen on some and reported on others")
-    whole, places = losses(bench, config.what, config.sites)
-    labels = np.array(bench.all_labels())
+    whole, places = losses(context, config.what, config.sites)
+    labels = np.array(context.labels)
     constant = {"erased": config.what, "measure": {"relative": "importance", "nats": "lost"}[config.measure]}
     return COLUMNS.table({**constant, **row} for found in places for row in rows(found, whole, labels, config.seed))
 

@@ -22,7 +22,7 @@ from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 CAPTION = "The score of each run, with its 95 % interval over the examples."
 SMALLEST = {"accuracy": 2.0, "F1": 2.0, "BLEU": 2.0, "concordance": 0.1}  # above chance
@@ -34,6 +34,11 @@ class Config(Altering):
     """Mark the model's answers: accuracy, F1, BLEU or concordance, also of the same model from other seeds."""
 
     retrain: int = Field(0, ge=0, description="train again from so many seeds, and mark each (0: the model as it is)")
+
+    @property
+    def retrains(self) -> bool:
+        """Whether models are retrained from other seeds."""
+        return self.retrain > 0
 
 
 COLUMNS = Columns(
@@ -47,18 +52,19 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: every example's score."""
+    from whence.evaluation.retraining import from_seeds
+    from whence.evaluation.scoring import scores
+
     rows = []
-    for seed, trained in bench.from_seeds(config.retrain):
-        marks = trained.marks(config)
+    for seed, trained in from_seeds(context, config.retrain):
+        marks = scores(trained, config)
         written = pd.Series(marks.written(), dtype=object)
         measure = "concordance" if trained.subject.task.valued else measured(written)
         rows += [
             {"example": number, "label": label, "seed": seed, "measure": measure, "score": mark, "counts": counts}
-            for number, label, mark, counts in zip(
-                trained.chosen, trained.all_labels(), marks.scores, written, strict=True
-            )
+            for number, label, mark, counts in zip(trained.numbers, trained.labels, marks.scores, written, strict=True)
         ]
     return COLUMNS.table(rows)
 

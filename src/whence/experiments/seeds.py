@@ -28,7 +28,7 @@ from whence.results.experiment import Experiment
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 CAPTION = "How far the attention of the same training from other seeds is from this model's, by how sure this one is."
 FEW = 0.2  # of the texts
@@ -56,15 +56,19 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: every example under every other seed."""
-    base, rows = bench.marks(config).scores, []
-    sure = bench.sureness()
-    for seed, other in bench.siblings(config.others):
-        apart = bench.beside(other, config.sites)
+    from whence.evaluation.model_comparison import compare
+    from whence.evaluation.retraining import seed_replicas
+    from whence.evaluation.scoring import confidence, scores
+
+    base, rows = scores(context, config).scores, []
+    sure = confidence(context)
+    for seed, other in seed_replicas(context, config.others):
+        apart = compare(context, other, config.sites)
         columns: dict[str, Any] = {
-            "example": bench.chosen, "label": bench.all_labels(), "max_probability": sure, "jsd": apart.jsd_matched,
-            "tvd": apart.tvd, "same": apart.same, "base": base, "score": other.marks(config).scores,
+            "example": context.numbers, "label": context.labels, "max_probability": sure, "jsd": apart.jsd_matched,
+            "tvd": apart.tvd, "same": apart.same, "base": base, "score": scores(other, config).scores,
         }  # fmt: skip
         lines = zip(*columns.values(), strict=True)
         rows += [{**dict(zip(columns, line, strict=True)), "seed": seed} for line in lines]

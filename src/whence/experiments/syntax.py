@@ -30,11 +30,20 @@ from pydantic import Field
 
 from whence.analysis import syntax_figures as _syntax_drawn
 from whence.analysis.syntax import ranking, rows
-from whence.analysis.syntax_figures import along_epochs, by_head, by_layer, of_all, of_sentence, to_be_drawn
+from whence.analysis.syntax_figures import (
+    along_epochs,
+    by_head,
+    by_layer,
+    drawable_sentence,
+    of_all,
+    of_sentence,
+    shown_weights,
+)
 from whence.analysis.syntax_verdict import decided, differences, named, trend
 from whence.core.errors import BadConfig
 from whence.data.checksum import sha256
-from whence.data.syntax.forest import TRUE, Measuring, grown, with_trees
+from whence.data.syntax.forest import TRUE, Forest, Measuring, grown, with_trees
+from whence.data.syntax.tree_attention import REFERENCES
 from whence.evaluation.config import Run
 from whence.measures.bootstrap import Interval
 from whence.measures.tree_divergence import Masked
@@ -44,7 +53,7 @@ from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 CAPTION = (
     "Divergence of attention from the true trees and from random ones, mean over the heads, with 95 % intervals. Lower"
@@ -78,9 +87,9 @@ class Config(Run):
     epochs: bool = Field(False, description="look at the model of every epoch that was kept (train --keep-epochs)")
     untrained: bool = Field(False, description="look also at the same model untrained, as epoch 0")
 
-    def identity(self) -> dict[str, Any]:
+    def cache_key(self) -> dict[str, Any]:
         """The models of single epochs are known by their contents."""
-        known = super().identity()
+        known = super().cache_key()
         if self.epochs:
             from whence.training.epoch_checkpoints import kept_epochs  # knows torch, which options do without
 
@@ -130,34 +139,54 @@ def without_texts(table: pd.DataFrame) -> pd.DataFrame:
     return _syntax_drawn.without_texts(table)
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: every head beside every kind of tree, in every epoch that is looked at."""
-    if bench.subject.task.valued:
+    from whence.evaluation.tree_attention import followed
+
+    if context.subject.task.valued:
         raise BadConfig(
-            f"{bench.subject.name} reads narratives window by window; trees are of sentences that are whole"
+            f"{context.subject.name} reads narratives window by window; trees are of sentences that are whole"
         )
-    notes = () if bench.corpus is None else bench.corpus.notes
-    examples, source = with_trees(bench.examples, config.parser, config.data, notes)
-    bench = replace(bench, examples=examples, encoded=[] if config.parser else bench.encoded)
+    notes = () if context.corpus is None else context.corpus.notes
+    examples, source = with_trees(context.examples, config.parser, config.data, notes)
+    context = replace(context, examples=examples)
     forest = grown(examples, config.baselines, config.draws, config.seed)
     constant = {"reference": config.reference, "masked": config.masked, "source": source}
     found: list[dict[str, Any]] = []
-    for epoch, one in models(config, bench):
-        here = list(rows(one.followed(forest, config.measuring), forest, config.seed))
-        pictures = to_be_drawn(one, forest, config.measuring, config.baselines[0], here)
+    for epoch, one in models(config, context):
+        here = list(rows(followed(one, forest, config.measuring), forest, config.seed))
+        pictures = shown(config, one, forest, here)
         found += [{"epoch": epoch, **row, **constant, "shown": pictures.get((row["site"], row["head"], row["tree"]))}
                   for row in here]  # fmt: skip
     return COLUMNS.table(found)
 
 
-def models(config: Config, bench: "Bench") -> Iterator[tuple[int, "Bench"]]:
+def shown(
+    config: Config, context: "Context", forest: Forest, found: list[dict[str, Any]]
+) -> dict[tuple[Any, ...], str]:
+    """The weights in one sentence, to be drawn, by site, head and kind of tree; none if all sentences are too long."""
+    from whence.evaluation.tree_attention import sentence_weights
+
+    number = drawable_sentence(forest)
+    if number is None:
+        return {}
+    sentence = forest.sentences[number]
+    weights = sentence_weights(context, forest, number, config.measuring)
+    words = list(context.examples[sentence.example].words or ())
+    tree = REFERENCES[config.reference](sentence.heads)
+    return shown_weights(weights, words, tree, config.baselines[0], found)
+
+
+def models(config: Config, context: "Context") -> Iterator[tuple[int, "Context"]]:
     """What is looked at: the model as it is, or those of single epochs; before it perhaps the same untrained."""
+    from whence.evaluation.retraining import epoch_models, untrained
+
     if config.epochs:
-        yield from bench.along_training(Path(config.model))
+        yield from epoch_models(context, Path(config.model))
         return
     if config.untrained:
-        yield 0, bench.untrained()
-    yield -1, bench
+        yield 0, untrained(context)
+    yield -1, context
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:

@@ -30,7 +30,7 @@ from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
-    from whence.evaluation.bench import Bench
+    from whence.evaluation.context import Context
 
 CAPTION = (
     "Above: the words with the highest mean scores among those seen at least twice, stop words in grey. Below: where"
@@ -60,9 +60,11 @@ COLUMNS = Columns(
 )
 
 
-def run(config: Config, bench: "Bench") -> pd.DataFrame:
+def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: every word with its mean score, for each explainer the highest first."""
-    found = pd.DataFrame(vars(one) for one in bench.occurrences(config.method, config.options))
+    from whence.evaluation.word_scores import occurrences
+
+    found = pd.DataFrame(vars(one) for one in occurrences(context, config.method, config.options))
     rows = [ranked(found[found["method"] == method], method, config.at_least) for method in config.method]
     table = pd.concat(rows)
     return COLUMNS.table({name: table[name] for name in COLUMNS.columns})

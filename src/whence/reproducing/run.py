@@ -13,7 +13,7 @@ from whence.core.errors import BadConfig, BadData
 from whence.data.download.corpus_folder import data_folder
 from whence.data.examples import Corpus
 from whence.data.registry import load as load_corpus
-from whence.evaluation.runner import identified, perform
+from whence.evaluation.runner import cache_key, run_experiment
 from whence.options import checked
 from whence.reproducing.compare import FigureResult, rows_of
 from whence.reproducing.ledger import write_ledger
@@ -167,5 +167,5 @@ def result_of(name: str, model: TrainedCase, options: dict[str, Any], settings: 
     corpus = load_corpus(config.data, data_dir=settings.data_dir) if "data" in options else model.corpus
     subject = None if OF_LOADING & options.keys() else model.subject
     if not settings.saved:
-        return perform(name, config, settings.store, subject=subject, corpus=corpus, quiet=settings.quiet)
-    return settings.store.get(name, identified(name, config, model.subject, corpus))
+        return run_experiment(name, config, settings.store, subject=subject, corpus=corpus, quiet=settings.quiet)
+    return settings.store.get(name, cache_key(name, config, model.subject, corpus))

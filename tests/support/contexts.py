@@ -8,7 +8,7 @@ import torch
 from support import saved_models
 from whence.core.overrides import Override
 from whence.data.tables.reader import Columns, read_table
-from whence.evaluation.bench import Bench
+from whence.evaluation.context import Context
 from whence.subject.subject import load
 
 TASKS = {
@@ -20,10 +20,10 @@ TASKS = {
 }
 
 
-def bench(kind: str, n: int = 3, **options) -> Bench:
+def context(kind: str, n: int = 3, **options) -> Context:
     model, table, columns = TASKS[kind]
     examples = sorted(read_table(table(), columns)["test"], key=lambda example: len(example.text))[:n]
-    return Bench(load(model()), examples, range(n), quiet=True, name="permutation", **options)
+    return Context(load(model()), examples, range(n), quiet=True, name="permutation", **options)
 
 
 class Shifts:

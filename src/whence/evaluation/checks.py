@@ -1,0 +1,69 @@
+"""What is refused before an experiment runs: models, labels and folders that it cannot use."""
+
+import errno
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from whence.core.errors import BadConfig, BadData
+from whence.data.examples import Corpus, Example
+from whence.results.atomic_write import saving
+from whence.results.experiment import Needs
+from whence.subject.subject import Subject, refuse_silent
+
+
+def refuse_unsuited(subject: Subject, needs: Needs, name: str) -> None:
+    """Refuse a model that does not predict what the experiment needs."""
+    if needs.predictions:
+        refuse_silent(subject, name)
+    if needs.classes:
+        refuse_values(subject, name)
+
+
+def refuse_examples(corpus: Corpus, split: str, subject: Subject, needs: Needs, data: str, name: str) -> None:
+    """Refuse examples whose labels are missing where the experiment needs them, or unknown to the model."""
+    if needs.predictions:
+        refuse_unknown(corpus[split], subject)
+    if needs.labels:
+        refuse_unlabelled(corpus[split], subject, data, name)
+
+
+def refuse_values(subject: Subject, asking: str) -> None:
+    """Refuse a model that predicts values, where distributions over classes are compared or labels are counted."""
+    if subject.task.valued:
+        raise BadConfig(
+            f"{subject.name} predicts values, not classes ({subject.task.about}); {asking} needs classes. How it"
+            " attends can be seen with `explain`: lat, lat_mixed, rollout, raw_attention"
+        )
+
+
+def refuse_unknown(examples: Sequence[Example], subject: Subject) -> None:
+    """Every label or tag must be one that the model knows, also of examples that are not sampled."""
+    needs = subject.task.needs
+    if needs in ("label", "tags"):
+        given = [example.label and (example.label,) if needs == "label" else example.tags for example in examples]
+        for label in dict.fromkeys(label for labels in given for label in labels or ()):
+            subject.encoder.label_id(label)
+
+
+def refuse_unlabelled(examples: Sequence[Example], subject: Subject, data: str, name: str) -> None:
+    """Accuracy needs labels, and more than one class."""
+    needs = subject.task.needs
+    if any(getattr(example, needs) is None for example in examples):
+        raise BadData(
+            f"{data} has examples without {needs}, which a model for {subject.task.name} predicts, and {name} needs"
+            f" it; name the column (--columns.{needs} NAME), or take another model. `permutation` needs none"
+        )
+    if needs == "label" and len({example.label for example in examples}) < 2:
+        raise BadData(
+            f"{data} has one class only ({examples[0].label}); expected at least two. Choose another split"
+            " (--split NAME), or name another label column (--columns.label NAME)"
+        )
+
+
+def refuse_unwritable(folder: Path) -> None:
+    """Refuse a folder that cannot be written, before the experiment instead of after it."""
+    with saving(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
