@@ -35,22 +35,26 @@ def test_examples_that_fit(seconds, each, n, few):
 
 
 def test_plenty_of_time_looks_at_everything():
-    plan = make_plan(Costs(1e-4, None, 1, False), 500, 600.0, grain="all", labelled=True)
+    plan = make_plan(Costs(1e-4, None, 1, False), 500, 600.0, granularity="all", labelled=True)
     options = named(plan)
     assert options["ablation"]["limit"] is None
-    assert options["permutation"] == {"limit": None, "permutations": 100, "grain": "all"}
+    assert options["permutation"] == {"limit": None, "permutations": 100, "granularity": "all"}
     assert plan.left_out == ()
     assert plan.seconds == pytest.approx(500 * 1e-4 * 12 + 500 * 1e-4 * 100)
 
 
 def test_little_time_looks_at_fewer_and_says_so():
-    plan = make_plan(Costs(0.01, None, 1, False), 10_000, 60.0, grain="all", labelled=True)
+    plan = make_plan(Costs(0.01, None, 1, False), 10_000, 60.0, granularity="all", labelled=True)
     options = named(plan)
     assert options["ablation"]["limit"] == int(0.4 * 60 / 0.12) == 200
-    assert options["permutation"] == {"limit": 50, "permutations": 100, "grain": "all"}  # the 36 s left are 36 examples
+    assert options["permutation"] == {
+        "limit": 50,
+        "permutations": 100,
+        "granularity": "all",
+    }  # the 36 s left are 36 examples
     assert plan.seconds <= 1.5 * 60
-    tight = make_plan(Costs(0.1, None, 1, False), 10_000, 60.0, grain="all", labelled=True)
-    assert named(tight)["permutation"] == {"limit": 50, "permutations": 20, "grain": "all"}
+    tight = make_plan(Costs(0.1, None, 1, False), 10_000, 60.0, granularity="all", labelled=True)
+    assert named(tight)["permutation"] == {"limit": 50, "permutations": 20, "granularity": "all"}
     assert tight.left_out == ("each example is shuffled 20 times instead of 100, to fit into the time",)
 
 
@@ -58,13 +62,13 @@ def test_little_time_looks_at_fewer_and_says_so():
 @pytest.mark.parametrize("each", [1e-4, 1e-3, 5e-3])
 @pytest.mark.parametrize("training", [None, 1.0, 20.0, 200.0])
 def test_a_plan_keeps_to_its_time_unless_the_fewest_examples_are_too_many(seconds, each, training):
-    plan = make_plan(Costs(each, training, 1, True), 2000, seconds, grain="all", labelled=True)
+    plan = make_plan(Costs(each, training, 1, True), 2000, seconds, granularity="all", labelled=True)
     fewest = FEWEST * each * (12 * 5 + 5)
     assert plan.seconds <= 1.05 * seconds + fewest
 
 
 def test_without_labels_there_is_no_ablation():
-    plan = make_plan(Costs(1e-4, None, 1, False), 500, 60.0, grain="all", labelled=False)
+    plan = make_plan(Costs(1e-4, None, 1, False), 500, 60.0, granularity="all", labelled=False)
     assert list(named(plan)) == ["permutation"]
     assert "it counts right answers" in plan.left_out[0]
 
@@ -76,16 +80,16 @@ def test_retraining_as_far_as_time_allows():
     assert retrainable(costs, 400, 75.0) == (4, ("uniform",))  # 7
     assert retrainable(costs, 400, 29.0) == (0, ())  # 3 trainings for two seeds, and nothing to look with
     assert retrainable(Costs(1e-4, None, 1, True), 400, 1e6) == (0, ())
-    plan = make_plan(costs, 400, 29.0, grain="all", labelled=True)
+    plan = make_plan(costs, 400, 29.0, granularity="all", labelled=True)
     assert named(plan)["ablation"]["retrain"] == 0
     assert plan.left_out == ("models are trained again from no seeds; 5 do not fit into the time, see --budget",)
-    least = make_plan(costs, 400, 29.0, grain="all", labelled=True, least=2)
+    least = make_plan(costs, 400, 29.0, granularity="all", labelled=True, least=2)
     assert named(least)["ablation"]["retrain"] == 2
     assert named(least)["ablation"]["retrained"] == ("uniform",)
 
 
 def test_a_plan_comes_back_from_json():
-    plan = make_plan(Costs(0.01, 5.0, 1, True), 10_000, 60.0, grain="layer", labelled=True)
+    plan = make_plan(Costs(0.01, 5.0, 1, True), 10_000, 60.0, granularity="layer", labelled=True)
     again = Plan.from_dict(json.loads(json.dumps(plan.as_dict())))
     assert json.dumps(again.as_dict()) == json.dumps(plan.as_dict())
     assert again.seconds == plan.seconds

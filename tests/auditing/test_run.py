@@ -215,7 +215,7 @@ def test_the_ablation_decides_and_the_permutation_stands_beside_it():
 
 def test_heads_are_taken_away_where_there_are_several_and_time_for_it():
     def plan(costs: Costs, labelled: bool = True) -> Plan:
-        return make_plan(costs, 300, 600.0, grain="all", labelled=labelled)
+        return make_plan(costs, 300, 600.0, granularity="all", labelled=labelled)
 
     step = plan(Costs(0.001, None, 1, False, 72)).steps[2]
     assert (step.experiment, step.options) == ("representation_erasure", {"limit": None, "what": "heads"})
@@ -255,12 +255,12 @@ def test_marks_and_trees_let_question_six_be_asked():
 def test_models_that_are_trained_are_set_beside_each_other():
     examples = load("reviews")["test"]
     fast = Costs(1e-4, 2.0, 1, False)
-    trained = make_plan(fast, len(examples), 60.0, grain="all", labelled=True)
+    trained = make_plan(fast, len(examples), 60.0, granularity="all", labelled=True)
     steps = after_training(trained, fast, examples, 60.0).steps
     assert [step.experiment for step in steps[-2:]] == ["seeds", "adversary"]
     assert steps[-2].options["others"] == trained.steps[0].options["retrain"] - 1
     assert after_training(trained, Costs(1e-4, 20.0, 1, False), examples, 60.0).steps[-1].experiment == "seeds"
-    bare = make_plan(Costs(1e-4, None, 1, False), len(examples), 60.0, grain="all", labelled=True)
+    bare = make_plan(Costs(1e-4, None, 1, False), len(examples), 60.0, granularity="all", labelled=True)
     assert after_training(bare, Costs(1e-4, None, 1, False), examples, 60.0) == bare
 
 

@@ -148,7 +148,7 @@ def test_models(case, capsys, tmp_path, out):
         (("audit", "--budget", "-1"), ("budget: input should be greater than 0, came -1",)),
         (("audit", "--budget", "soon"), ("--budget", "soon", "see whence audit --help")),
         (("audit", "--batch-size", "0"), ("batch_size: input should be greater than 0, came 0",)),
-        (("audit", "--grain", "layers"), ("invalid choice 'layers'", "'all', 'layer', 'head'")),
+        (("audit", "--granularity", "layers"), ("invalid choice 'layers'", "'all', 'layer', 'head'")),
         (("audit", "--nope"), ("--nope", "whence audit")),
         (("audit", "one", "two", "three"), ("at most 2 words are expected before the options, came: one two three",)),
         (("audit", "one"), ("the model one came without data; expected a table or a corpus after it",)),

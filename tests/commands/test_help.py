@@ -32,8 +32,8 @@ def test_the_first_help_lists_all_commands(capsys):
     ("arguments", "options"),
     [
         (("audit",), ("--budget", "minutes to spend", "--columns.label", "--out", "--json", "one JSON object")),
-        (("run", "permutation"), ("--permutations", "shuffles of each example", "--model", "--grain", "--limit")),
-        (("run", "ablation"), ("--variants", "--draws", "--retrain", "--specials", "--columns.text")),
+        (("run", "permutation"), ("--permutations", "shuffles of each example", "--model", "--granularity", "--limit")),
+        (("run", "ablation"), ("--variants", "--draws", "--retrain", "--special-tokens", "--columns.text")),
         (("train",), ("--encoder", "what reads the words", "--data", "--epochs", "--out")),
         (("explain",), ("--method", "gradient_x_input", "--form", "--measure", "--out")),
     ],

@@ -17,7 +17,7 @@ from support.torchless import JUDGED, WITHOUT_TORCH
     ("name", "options", "model", "rows"),
     [
         ("erasure", ("--erase", "input", "--sites", "*.0.*", "*.1.*"), "bert", "5 rows, one row per example"),
-        ("layers", ("--draws", 2, "--specials"), "bert", "30 rows, one row per example, group of layers"),
+        ("layers", ("--draws", 2, "--special-tokens"), "bert", "30 rows, one row per example, group of layers"),
         ("gating", (), "additive", "5 rows, one row per example"),
         ("correlation", ("--options", "raw_attention.heads=max"), "bert", "15 rows, one row per example and pair"),
         ("instance_adversary", ("--steps", 5, "--max-output-change", 0.01, 0.05, 0.1), "additive",

@@ -9,7 +9,7 @@ from support import saved_models
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Corpus, Example
 from whence.data.tables.reader import Columns
-from whence.evaluation.config import Run
+from whence.evaluation.config import ExperimentConfig
 from whence.evaluation.runner import choose, run_experiment, split_of
 from whence.experiments import ablation, permutation
 from whence.results.errors import CannotSave
@@ -19,7 +19,7 @@ from whence.results.store import Store, table_bytes
 SHORT = {"ablation": {"draws": 2, "limit": 6}, "permutation": {"permutations": 3, "limit": 6}}
 
 
-def config(name: str, model=saved_models.bert, data=saved_models.labelled, **options) -> Run:
+def config(name: str, model=saved_models.bert, data=saved_models.labelled, **options) -> ExperimentConfig:
     return experiment(name).config(model=str(model()), data=str(data()), **{**SHORT[name], **options})
 
 
@@ -81,13 +81,13 @@ def test_the_split_is_test_or_the_only_one_or_the_one_named():
     some = tuple(Example(f"text {number}", "a") for number in range(4))
     wide = Corpus("c", {"train": some, "test": some[:3], "none": ()})
     narrow = Corpus("c", {"mine": some})
-    assert choose(wide, Run(model="m", data="d")) == ("test", [0, 1, 2])
-    assert choose(narrow, Run(model="m", data="d")) == ("mine", [0, 1, 2, 3])
-    assert choose(wide, Run(model="m", data="d", split="train", limit=9)) == ("train", [0, 1, 2, 3])
+    assert choose(wide, ExperimentConfig(model="m", data="d")) == ("test", [0, 1, 2])
+    assert choose(narrow, ExperimentConfig(model="m", data="d")) == ("mine", [0, 1, 2, 3])
+    assert choose(wide, ExperimentConfig(model="m", data="d", split="train", limit=9)) == ("train", [0, 1, 2, 3])
     with pytest.raises(BadData, match="the split 'none' of c is empty"):
-        choose(wide, Run(model="m", data="d", split="none"))
+        choose(wide, ExperimentConfig(model="m", data="d", split="none"))
     with pytest.raises(BadData, match="c has no split 'dev'; it has: train, test, none"):
-        choose(wide, Run(model="m", data="d", split="dev"))
+        choose(wide, ExperimentConfig(model="m", data="d", split="dev"))
 
 
 @pytest.mark.parametrize("name", SHORT)
@@ -203,7 +203,10 @@ def test_how_to_train_again_without_training_again_is_refused():
 
 def test_what_was_learned_is_not_looked_at_by_chance():
     some = (Example("a text", "a"), Example("another", "b"))
-    assert split_of(Corpus("c", {"train": some, "dev": some}), Run(model="m", data="d")) == "dev"
-    assert split_of(Corpus("c", {"dev": some, "test": some}), Run(model="m", data="d", split="validation")) == "dev"
+    assert split_of(Corpus("c", {"train": some, "dev": some}), ExperimentConfig(model="m", data="d")) == "dev"
+    assert (
+        split_of(Corpus("c", {"dev": some, "test": some}), ExperimentConfig(model="m", data="d", split="validation"))
+        == "dev"
+    )
     with pytest.raises(BadData, match=r"c has the splits train, more, and none is called test; name one \(--split\)"):
-        split_of(Corpus("c", {"train": some, "more": some}), Run(model="m", data="d"))
+        split_of(Corpus("c", {"train": some, "more": some}), ExperimentConfig(model="m", data="d"))

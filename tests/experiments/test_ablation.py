@@ -38,13 +38,15 @@ def config(**options) -> ablation.Config:
 
 
 @pytest.mark.parametrize("kind", ["bert", "additive"])
-@pytest.mark.parametrize("specials", [True, False])
-def test_equal_weights_score_as_in_a_slow_loop(kind, specials):
+@pytest.mark.parametrize("special_tokens", [True, False])
+def test_equal_weights_score_as_in_a_slow_loop(kind, special_tokens):
     some = context(kind)
-    table = ablation.run(config(variants=("uniform",), specials=specials), some)
+    table = ablation.run(config(variants=("uniform",), special_tokens=special_tokens), some)
     for row, example in zip(table.itertuples(), some.examples, strict=True):
         special = some.subject.encode([example]).special
-        with attending(some.subject.model, override=whence.uniform if specials else whence.uniform.sparing(special)):
+        with attending(
+            some.subject.model, override=whence.uniform if special_tokens else whence.uniform.sparing(special)
+        ):
             altered = right(some.subject, example)
         assert (row.base, row.altered) == (right(some.subject, example), altered)
     assert set(table["when"]) == {"infer"}
@@ -73,29 +75,29 @@ def test_equal_weights_are_drawn_once_and_others_as_often_as_asked(monkeypatch):
     asked = []
     monkeypatch.setattr(
         "whence.evaluation.scoring.accuracy",
-        lambda context, make=None, place=None, specials=True, draws=1: asked.append(draws) or np.zeros(3),
+        lambda context, make=None, place=None, special_tokens=True, draws=1: asked.append(draws) or np.zeros(3),
     )
     ablation.run(config(draws=7), some)
     assert asked == [1, 1, 7, 7]  # as it is, uniform, random, permuted
 
 
-@pytest.mark.parametrize("grain", ["layer", "head"])
-def test_only_the_place_is_altered(grain):
+@pytest.mark.parametrize("granularity", ["layer", "head"])
+def test_only_the_place_is_altered(granularity):
     some = context()
     batch = some.first_batch()
     with attending(some.subject.model) as own:
         some.subject.predict(batch)
     first = next(iter(some.subject.sites))
-    found = places(some.subject, grain, batch)
-    assert len(found) == (2 if grain == "layer" else 4)
+    found = places(some.subject, granularity, batch)
+    assert len(found) == (2 if granularity == "layer" else 4)
     place = found[0]
     with attending(some.subject.model, override=place.rules(whence.uniform, some.subject, batch, True)) as altered:
         some.subject.predict(batch)
     before, after = own.only(first).weights, altered.only(first).weights
     length = int(batch.mask.sum())
     assert torch.allclose(after[:, 0], torch.full_like(after[:, 0], 1 / length))
-    assert torch.equal(after[:, 1], before[:, 1]) == (grain == "head")
-    table = ablation.run(config(variants=("uniform",), grain=grain), some)
+    assert torch.equal(after[:, 1], before[:, 1]) == (granularity == "head")
+    table = ablation.run(config(variants=("uniform",), granularity=granularity), some)
     assert table["place"].unique().tolist() == [one.name for one in found]
     assert not any(site.sessions for site in some.subject.model.modules() if hasattr(site, "sessions"))
 

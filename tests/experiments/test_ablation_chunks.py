@@ -45,7 +45,7 @@ def test_marks_carry_what_f1_is_summed_from(context):
 
 def test_marks_under_an_alteration_are_summed_over_the_draws(context):
     (everywhere,) = places(context.subject, "all", context.first_batch(), ("*",))
-    plain = config(ablation, specials=True)
+    plain = config(ablation, special_tokens=True)
     altered = scores(context, plain, lambda _: whence.uniform, everywhere, draws=3)
     alone = all_chunks(context.subject, context.examples, override=whence.uniform)
     assert altered.counts.tolist() == (3 * alone).tolist()
@@ -80,7 +80,7 @@ def test_the_score_is_f1(context):
 
 
 def test_ablation_and_layers_lose_points_of_f1(context):
-    lost = ablation.run(config(ablation, variants=("uniform",), specials=True), context)
+    lost = ablation.run(config(ablation, variants=("uniform",), special_tokens=True), context)
     (effect,) = ablation.effects(lost)
     assert effect.unit == "points of F1 lost"
     both = (all_chunks(context.subject, context.examples, override=rule).sum(0) for rule in (None, whence.uniform))

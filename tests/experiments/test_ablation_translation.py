@@ -59,7 +59,7 @@ def one_by_one(context, override=None, beams=1):
 
 @pytest.mark.parametrize("beams", [1, 3])
 def test_ablation_is_the_bleu_of_texts_translated_one_by_one(context, beams):
-    options = {"variants": ("uniform",), "specials": True, "beams": beams, "sites": ("*attention*",)}
+    options = {"variants": ("uniform",), "special_tokens": True, "beams": beams, "sites": ("*attention*",)}
     table = ablation.run(config(ablation, **options), context)
     assert measured(table["base_counts"]) == "BLEU"
     (row,) = ablation.summary(table).itertuples()
@@ -197,7 +197,7 @@ def test_the_encoder_runs_once_for_many_copies(context):
 
 
 def test_layers_of_a_translator_are_marked_by_bleu(context):
-    table = layers.run(config(layers, draws=1, specials=True), context)
+    table = layers.run(config(layers, draws=1, special_tokens=True), context)
     found = layers.losses(table)
     assert found["left"].iloc[0] == pytest.approx(one_by_one(context), abs=1e-6)
     assert {effect.unit for effect in layers.effects(table)} == {"points of BLEU lost"}

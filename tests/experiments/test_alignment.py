@@ -94,7 +94,7 @@ def test_heads_made_by_hand(corpus):
 
 def test_special_tokens_may_take_words_away(corpus):
     """*und* gives 0.01 to each word and 0.3 to a special token: it is linked to nothing, and no error is left."""
-    table = run_on(config(specials=True), corpus["test"])
+    table = run_on(config(special_tokens=True), corpus["test"])
     assert alignment.quantities(table)["alignment error rate, chosen head"].mean == 0.0
     verdict = alignment.verdict(table)
     assert (verdict.question, verdict.answer) == (6, "yes")

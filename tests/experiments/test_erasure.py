@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 from scipy.spatial.distance import jensenshannon
-from support.benches import TASKS
+from support.contexts import TASKS
 
 from support import saved_models, zoo
 from support.contexts import context as context_of

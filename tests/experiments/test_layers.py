@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from support.benches import TASKS, Shifts
+from support.contexts import TASKS, Shifts
 
 import whence
 from support.contexts import context as context_of
@@ -16,7 +16,7 @@ def config(**options) -> layers.Config:
     return layers.Config(model="m", data="d", **options)
 
 
-def slow_score(subject, example, sites, specials, draws):
+def slow_score(subject, example, sites, special_tokens, draws):
     """The share of right answers of one text, its weights moved on by one key, then by two, and so on."""
     batch = subject.encode([example])
     found = []
@@ -24,7 +24,7 @@ def slow_score(subject, example, sites, specials, draws):
 
         def moved(call, shift=shift):
             weights = call.weights.clone()
-            spare = not specials and not (subject.task.name == "seq2seq" and call.site.kind == "causal")
+            spare = not special_tokens and not (subject.task.name == "seq2seq" and call.site.kind == "causal")
             for head, query in np.ndindex(*weights.shape[1:3]):
                 may = call.mask.expand_as(weights)[0, head, query]
                 keys = [k for k in range(len(may)) if may[k] and not (spare and batch.special[0, k])]
@@ -39,18 +39,18 @@ def slow_score(subject, example, sites, specials, draws):
     return float(np.mean(found))
 
 
-@pytest.mark.parametrize("specials", [True, False])
+@pytest.mark.parametrize("special_tokens", [True, False])
 @pytest.mark.parametrize("kind", TASKS)
-def test_scores_are_those_of_a_slow_loop(kind, specials, monkeypatch):
+def test_scores_are_those_of_a_slow_loop(kind, special_tokens, monkeypatch):
     monkeypatch.setattr(whence, "permuted", Shifts(), raising=False)
     some = context_of(kind, n=5)
-    table = layers.run(config(draws=2, specials=specials, decoding="forced"), some)
+    table = layers.run(config(draws=2, special_tokens=special_tokens, decoding="forced"), some)
     every = layers.groups(some.subject)
     assert set(every) == ({"encoder", "decoder", "across"} if kind == "translator" else {"layers"})
     for (group, direction, depth), rows in table.groupby(["group", "direction", "depth"]):
         sites = every[group] if direction == "bottom-up" else every[group][::-1]
         assert set(rows["layer"]) == {sites[depth - 1] if depth else ""}
-        slow = [slow_score(some.subject, e, sites[:depth], specials, 2 if depth else 1) for e in some.examples]
+        slow = [slow_score(some.subject, e, sites[:depth], special_tokens, 2 if depth else 1) for e in some.examples]
         np.testing.assert_allclose(rows["score"], slow, atol=1e-6)
     depths = table.groupby(["group", "direction"])["depth"].max()
     assert (depths == [len(every[group]) for group, _ in depths.index]).all()

@@ -19,7 +19,7 @@ from whence.subject.subject import Subject, load
 SHUFFLES = 3  # odd, so that the median is one of them
 
 
-def slow_median(subject: Subject, example: Example, sites: list[str], head: int | None, specials: bool) -> float:
+def slow_median(subject: Subject, example: Example, sites: list[str], head: int | None, special_tokens: bool) -> float:
     """Jain & Wallace's algorithm 2 as it is written: one forward pass for each shuffle."""
     batch = subject.encode([example])
     base, answered = subject.predict(batch)[0].double().numpy(), batch.answers[0].numpy()
@@ -33,7 +33,9 @@ def slow_median(subject: Subject, example: Example, sites: list[str], head: int 
                 if head not in (None, h):
                     continue
                 may = call.mask.expand_as(weights)[0, h, query]
-                free = [k for k in range(len(may)) if may[k] and (specials or own_output or not batch.special[0, k])]
+                free = [
+                    k for k in range(len(may)) if may[k] and (special_tokens or own_output or not batch.special[0, k])
+                ]
                 for place, key in enumerate(free):
                     weights[0, h, query, key] = call.weights[0, h, query, free[(place + shift) % len(free)]]
             return weights
@@ -45,7 +47,7 @@ def slow_median(subject: Subject, example: Example, sites: list[str], head: int 
 
 
 @pytest.mark.parametrize(
-    ("kind", "grain", "specials"),
+    ("kind", "granularity", "special_tokens"),
     [
         ("bert", "all", False), ("bert", "all", True), ("bert", "layer", False), ("bert", "head", True),
         ("additive", "all", False), ("additive", "all", True), ("additive", "layer", False),
@@ -54,17 +56,19 @@ def slow_median(subject: Subject, example: Example, sites: list[str], head: int 
         ("translator", "layer", False), ("speaker", "all", True), ("speaker", "head", False),
     ],
 )  # fmt: skip
-def test_the_median_is_that_of_a_slow_loop(kind, grain, specials, monkeypatch):
+def test_the_median_is_that_of_a_slow_loop(kind, granularity, special_tokens, monkeypatch):
     monkeypatch.setattr(whence, "permuted", Shifts(), raising=False)
     some = context(kind, batch_size=2)
-    config = permutation.Config(model="m", data="d", permutations=SHUFFLES, grain=grain, specials=specials)
+    config = permutation.Config(
+        model="m", data="d", permutations=SHUFFLES, granularity=granularity, special_tokens=special_tokens
+    )
     table = permutation.run(config, some)
-    where = places(some.subject, grain, some.first_batch())
+    where = places(some.subject, granularity, some.first_batch())
     assert len(table) == len(some.examples) * len(where)
     for place in where:
         rows = table[table["place"] == place.name]
         assert rows["example"].tolist() == list(some.chosen)
-        slow = [slow_median(some.subject, e, list(place.sites), place.head, specials) for e in some.examples]
+        slow = [slow_median(some.subject, e, list(place.sites), place.head, special_tokens) for e in some.examples]
         np.testing.assert_allclose(rows["median_tvd"], slow, atol=2e-5)
         assert max(slow) > 0, "nothing moved: the loop shows nothing"
 
@@ -73,8 +77,8 @@ def test_the_median_is_that_of_a_slow_loop(kind, grain, specials, monkeypatch):
 def test_the_largest_weight_is_the_mean_over_real_rows(kind):
     some = context(kind, batch_size=4)
     (batch,) = some.batches()
-    for grain in ("all", "head"):
-        for place in places(some.subject, grain, batch):
+    for granularity in ("all", "head"):
+        for place in places(some.subject, granularity, batch):
             got = permutation.max_weight(some, batch, place)
             for row, number in enumerate(batch.examples.tolist()):
                 alone, tape = some.subject.encode([some.examples[number]]), Tape()
@@ -181,8 +185,8 @@ def test_the_largest_weight_is_one_that_was_shuffled():
     with attending(some.subject.model, override=drawing, watch=None):
         with attending(some.subject.model) as tape:
             some.subject.predict(batch)
-        got = permutation.max_weight(some, batch, place, specials=False)
-        with_specials = permutation.max_weight(some, batch, place, specials=True)
+        got = permutation.max_weight(some, batch, place, special_tokens=False)
+        with_specials = permutation.max_weight(some, batch, place, special_tokens=True)
     largest = [[[float(row[~batch.special[n]].max()) for row, real in zip(rows, batch.mask[n], strict=True) if real]
                 for site in place.sites for rows in tape.only(site).weights[n]] for n in range(len(batch))]  # fmt: skip
     np.testing.assert_allclose(got, [np.mean(rows) for rows in largest], atol=1e-5)

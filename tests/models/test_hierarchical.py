@@ -234,11 +234,13 @@ def test_leaving_a_word_out_and_gradients_work_as_with_any_model():
 def test_an_alteration_that_spares_special_tokens_does_not_take_sentences_for_tokens():
     reader, examples = subject()
     batch = reader.encode(examples)
-    for grain in ("all", "layer"):
-        for place in places(reader, grain, batch):
+    for granularity in ("all", "layer"):
+        for place in places(reader, granularity, batch):
             assert isinstance(place, Place)
             for name in ("uniform", "random", "permuted"):
-                rules = place.rules(alteration(name, torch.Generator().manual_seed(0)), reader, batch, specials=False)
+                rules = place.rules(
+                    alteration(name, torch.Generator().manual_seed(0)), reader, batch, special_tokens=False
+                )
                 with attending(reader.model, override=rules) as tape:
                     reader.predict(batch)
                 products = reader.model.token_weights(tape, **batch.inputs)

@@ -76,7 +76,7 @@ def test_the_mean_over_cells_is_that_of_torch_with_padding_and_all():
     batch = subject.encode(TEXTS)
     with torch.no_grad():
         own, theirs = seen(subject, batch), seen(base, batch)
-        value = Opponent(base, opposing(divergence="kl", averaged="cells")).divergence(own, theirs, batch, subject)
+        value = Opponent(base, opposing(divergence="kl", average_over="cells")).divergence(own, theirs, batch, subject)
     losses = []
     for site, call in own.calls.items():
         base_logs = theirs.calls[site].weights.clamp_min(1e-38).log()
@@ -84,10 +84,10 @@ def test_the_mean_over_cells_is_that_of_torch_with_padding_and_all():
     assert_close(value, torch.stack(losses).mean(), rtol=1e-4, atol=1e-7)
 
 
-@pytest.mark.parametrize("averaged", ["rows", "sums"])
+@pytest.mark.parametrize("average_over", ["rows", "sums"])
 @pytest.mark.parametrize("kind", ["hard", "tvd", "kl"])
 @pytest.mark.parametrize("name", ["additive-lstm-additive", "transformer-tagger"])
-def test_distance_is_over_the_answers(name, kind, averaged):
+def test_distance_is_over_the_answers(name, kind, average_over):
     base, subject = reader(name), other(name)
     batch = subject.encode(TEXTS)
     p, q = (one.predict(batch).double().numpy() for one in (subject, base))
@@ -96,10 +96,10 @@ def test_distance_is_over_the_answers(name, kind, averaged):
         own, theirs = p[b, position], q[b, position]
         each.append({"hard": -np.log(own[theirs.argmax()]), "tvd": abs(own - theirs).sum() / 2,
                      "kl": rel_entr(theirs, own).sum()}[kind])  # fmt: skip
-    lesson = Opponent(base, opposing(distance=kind, averaged=averaged))
+    lesson = Opponent(base, opposing(distance=kind, average_over=average_over))
     with torch.no_grad():
         value = lesson.distance(seen(subject, batch), seen(base, batch), batch)
-    assert value.item() == pytest.approx(np.sum(each) if averaged == "sums" else np.mean(each), rel=1e-4)
+    assert value.item() == pytest.approx(np.sum(each) if average_over == "sums" else np.mean(each), rel=1e-4)
 
 
 def test_the_loss_is_distance_less_strength_times_divergence_and_the_score_is_minus_it():

@@ -86,7 +86,7 @@ class Costs:
         return (seeds * (1 + variants) - 1) * (self.training or 0.0) / processors() if seeds else 0.0
 
 
-def make_plan(costs: Costs, n: int, seconds: float, *, grain: str, labelled: bool, least: int = 0) -> Plan:
+def make_plan(costs: Costs, n: int, seconds: float, *, granularity: str, labelled: bool, least: int = 0) -> Plan:
     """The ablation first, since it decides question 1, retrained as far as time allows (from `least` seeds in any
     case); then the permutation, and single heads, if that takes little.
     """
@@ -99,7 +99,12 @@ def make_plan(costs: Costs, n: int, seconds: float, *, grain: str, labelled: boo
         training, looks = costs.retraining(seeds, len(variants)), max(seeds, 1)
         share = 0.9 if seeds else 0.4
         few = fitting(share * seconds - training, costs.looking * looks, n)
-        options = {"limit": few if few < n else None, "retrain": seeds, "retrained": variants, "grain": grain}
+        options = {
+            "limit": few if few < n else None,
+            "retrain": seeds,
+            "retrained": variants,
+            "granularity": granularity,
+        }
         took = training + few * costs.looking * looks
         steps.append(Step("ablation", options, took, "what is lost when attention is taken away"))
         if costs.training is not None and seeds < SEEDS:
@@ -112,7 +117,7 @@ def make_plan(costs: Costs, n: int, seconds: float, *, grain: str, labelled: boo
     rest = max(seconds - sum(step.seconds for step in (*steps, *single)), 0.1 * seconds)
     few = fitting(rest, costs.shuffling, n)
     shuffles = SHUFFLES if few * costs.shuffling <= 1.5 * rest else FEW_SHUFFLES
-    options = {"limit": few if few < n else None, "permutations": shuffles, "grain": grain}
+    options = {"limit": few if few < n else None, "permutations": shuffles, "granularity": granularity}
     took = few * costs.shuffling * shuffles / SHUFFLES
     steps.append(Step("permutation", options, took, "how far predictions move when it is shuffled"))
     if labelled and costs.heads > 1 and not single:
@@ -147,7 +152,7 @@ def retrainable(costs: Costs, n: int, seconds: float) -> tuple[int, tuple[str, .
     return 0, ()
 
 
-def measured(subject: Subject, examples: Sequence[Example], grain: str, training: float | None) -> Costs:
+def measured(subject: Subject, examples: Sequence[Example], granularity: str, training: float | None) -> Costs:
     """The costs of a subject, tried on a few examples."""
     few = examples[:: max(1, len(examples) // TRIED)][:TRIED]
     batch = subject.encode(few)
@@ -158,8 +163,8 @@ def measured(subject: Subject, examples: Sequence[Example], grain: str, training
         times.append(time.perf_counter() - started)
     each = min(times) / len(few)  # the others waited for something else
     sites = len(subject.sites)
-    places = {"all": 1, "layer": sites, "head": 12 * sites}[grain]
-    return Costs(each, training, places, sites == 1 or grain != "all", heads_of(subject, subject.encode(few[:1])))
+    places = {"all": 1, "layer": sites, "head": 12 * sites}[granularity]
+    return Costs(each, training, places, sites == 1 or granularity != "all", heads_of(subject, subject.encode(few[:1])))
 
 
 def heads_of(subject: Subject, batch: Batch) -> int:

@@ -104,8 +104,17 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
     refuse_values(subject, "an audit")
     split = split_of(corpus, settings)
     examples = corpus[split]
-    key = store.key({"subject": subject.fingerprint, "corpus": corpus.checksum, "split": split, "grain": settings.grain,
-                     "specials": settings.specials, "minutes": settings.minutes, "seed": settings.seed})  # fmt: skip
+    key = store.key(
+        {
+            "subject": subject.fingerprint,
+            "corpus": corpus.checksum,
+            "split": split,
+            "granularity": settings.granularity,
+            "special_tokens": settings.special_tokens,
+            "minutes": settings.minutes,
+            "seed": settings.seed,
+        }
+    )
     saved = store.root / "plans" / f"{key}.json"
     refuse_unknown(examples, subject)
     labelled = marked(examples, subject)
@@ -117,10 +126,10 @@ def prepared(settings: Settings, store: Store, model: str, data: str) -> Prepare
         training = training_seconds(Path(model)) if again else None
         share = 60 * settings.minutes * (1 if settings.model or settings.data else SHARES[data])
         share -= 0 if settings.model else training or 0  # what the embedded model has taken already
-        costs = measured(subject, examples, settings.grain, training)
+        costs = measured(subject, examples, settings.granularity, training)
         further = further_steps(subject, examples, costs, share)
         left = share - sum(step.seconds for step in further)
-        plan = make_plan(costs, len(examples), left, grain=settings.grain, labelled=labelled,
+        plan = make_plan(costs, len(examples), left, granularity=settings.granularity, labelled=labelled,
                          least=0 if settings.model else LEAST_SEEDS)  # fmt: skip
         plan = after_training(replace(plan, steps=(*plan.steps, *further)), costs, examples, share)
         elsewhere = [name for name, others in corpus.splits.items() if others and marked(others, subject)]
@@ -156,10 +165,10 @@ def run_step(part: Prepared, number: int, settings: Settings, store: Store, quie
     step = part.plan.steps[number]
     say(f"{part.name}: {step.experiment}, {step.why} (about {minutes(step.seconds)})")
     options = {name: value for name, value in step.options.items() if value is not None}
-    told = {**settings.looking(), "split": part.split, "model": part.model, "data": part.data, **options}
+    told = {**settings.evaluation_options(), "split": part.split, "model": part.model, "data": part.data, **options}
     config_of = experiment(step.experiment).config
-    if "specials" in config_of.model_fields:
-        told["specials"] = settings.specials
+    if "special_tokens" in config_of.model_fields:
+        told["special_tokens"] = settings.special_tokens
     config = config_of(**told)
     result = run_experiment(step.experiment, config, store, subject=part.subject, corpus=part.corpus, quiet=quiet)
     for note in result.manifest["notes"]:

@@ -5,12 +5,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from whence.evaluation.config import DATA, MODEL, Looking
-from whence.evaluation.locations import Grain
+from whence.evaluation.config import DATA, MODEL, SPECIAL_TOKENS, EvaluationOptions
+from whence.evaluation.locations import Granularity
 from whence.options import usually
 
 
-class Settings(Looking):
+class Settings(EvaluationOptions):
     """Ask of a model and a table: is this attention an explanation? Without them, of two small models that are trained
     for the purpose, one whose attention matters and one whose attention hardly does.
     """
@@ -21,8 +21,10 @@ class Settings(Looking):
     budget: Annotated[float | None, usually("10; 2 without model and data", "FLOAT")] = Field(
         None, gt=0, description="minutes to spend"
     )
-    grain: Grain = Field("all", description="alter all attention at once, by layer, by head")
-    specials: bool = Field(False, description="alter the weight of special tokens too ([CLS], [SEP])")
+    granularity: Granularity = Field(
+        "all", description="replace all attention at once, layer by layer, or head by head"
+    )
+    special_tokens: bool = Field(False, description=SPECIAL_TOKENS)
 
     @property
     def minutes(self) -> float:

@@ -54,7 +54,7 @@ def adversaries(
     context: Context, batch: Batch, config: "Config", site: str, steps: int
 ) -> tuple[Alterable, list[Adversaries]]:
     """The attention of a batch at one site, and within each limit the one furthest from it."""
-    there = Alterable(context.subject, batch, site, config.rows, config.specials)
+    there = Alterable(context.subject, batch, site, config.rows, config.special_tokens)
     generators = [context.generator(f"adversary {number}") for number in context.numbers_of(batch)]
     return there, searched(there, config, steps, generators)
 

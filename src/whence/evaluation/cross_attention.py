@@ -86,7 +86,7 @@ def whole(word: Int[ndarray, " token"], n_words: int) -> bool:
 
 
 def target_words(subject: Subject, examples: Sequence[Example]) -> Int[ndarray, "batch position"]:
-    """For each token of each target the number of its word (split at spaces); -1 for specials and padding."""
+    """For each token of each target the number of its word (split at spaces); -1 for special tokens and padding."""
     texts = [" ".join((example.target or "").split()) for example in examples]
     encoded = subject.tokenizer(
         text_target=texts, padding=True, truncation=True, max_length=subject.encoder.max_length

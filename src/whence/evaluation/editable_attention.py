@@ -60,14 +60,17 @@ class Alterable:
 
     Those are the rows from which the answer is read (of a pooling attention all, else as `raw_attention` has it), or
     with `all` the row of every token; in every head. On each row the free keys share out anew what they have together:
-    those that are permitted, and not special unless `specials`. The answer is the predicted one; of several the last.
+    those that are permitted, and not special unless `special_tokens`. The answer is the predicted one; of several the
+    last.
 
     `own` is what the model has in these rows, `share` how much of a mean each row is. To answer, only what lies after
     the site runs again; and where the model's logits are an affine function of one row of weights, as when a linear map
     reads a weighted mean, nothing at all: they are the mean of what they are at each single key.
     """
 
-    def __init__(self, subject: Subject, batch: Batch, site: str, rows: Which = "read", specials: bool = False) -> None:
+    def __init__(
+        self, subject: Subject, batch: Batch, site: str, rows: Which = "read", special_tokens: bool = False
+    ) -> None:
         self.subject, self.batch, self.site = subject, batch, site
         self.target = predicted(subject, batch)
         self.replay = Replay(subject.model, site, batch.inputs, read=self.read)
@@ -76,7 +79,7 @@ class Alterable:
         every = torch.arange(n_query, device=subject.device).expand(len(batch), -1)
         self.places = self.altered.int().argmax(1)[:, None] if one else every  # [batch row]
         self.own = self.taken(self.replay.call.weights.float())  # [batch head row key]
-        sparing = not specials and keys_are_tokens(subject, site)
+        sparing = not special_tokens and keys_are_tokens(subject, site)
         self.special = batch.special.to(subject.device) if sparing else None
         self.free, self.in_part = self._free()  # [batch head row key]
         counted = self.altered.gather(1, self.places)[:, None]  # [batch 1 row]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from whence.subject.batch import Batch
     from whence.subject.subject import Subject
 
-Grain = Literal["all", "layer", "head"]
+Granularity = Literal["all", "layer", "head"]
 ALTERATIONS = ("uniform", "random", "permuted")
 
 
@@ -26,15 +26,15 @@ class Place:
     head: int | None = None
 
     def rules(
-        self, override: "Override", subject: "Subject", batch: "Batch", specials: bool, beams: int = 1
+        self, override: "Override", subject: "Subject", batch: "Batch", special_tokens: bool, beams: int = 1
     ) -> Mapping[str, Any]:
-        """The override at this place; special tokens keep their weight unless `specials`.
+        """The override at this place; special tokens keep their weight unless `special_tokens`.
 
         While a translator searches with several beams, its decoder sees every text so many times.
         """
         if self.head is not None:
             override = override.only(heads=[self.head])
-        if specials:
+        if special_tokens:
             return dict.fromkeys(self.sites, override)
         special = batch.special.to(subject.device)  # [batch token]
         sparing, sparing_in_beams = (override.sparing(special.repeat_interleave(n, dim=0)) for n in (1, beams))
@@ -51,12 +51,14 @@ def matching(there: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in there if any(name == p or fnmatchcase(name, p) for p in patterns))
 
 
-def places(subject: "Subject", grain: Grain, batch: "Batch", patterns: Sequence[str] = ("*",)) -> list[Place]:
-    """The places of a grain among the sites that match, in execution order."""
+def places(
+    subject: "Subject", granularity: Granularity, batch: "Batch", patterns: Sequence[str] = ("*",)
+) -> list[Place]:
+    """The places of a granularity among the sites that match, in execution order."""
     sites = matching(subject.sites, patterns)
-    if grain == "all" or (len(sites) == 1 and grain == "layer"):
+    if granularity == "all" or (len(sites) == 1 and granularity == "layer"):
         return [Place("all" if len(sites) > 1 else sites[0], sites)]
-    if grain == "layer":
+    if granularity == "layer":
         return [Place(site, (site,)) for site in sites]
     watcher = whence.Summary()
     with whence.attending(subject.model, watch=watcher):

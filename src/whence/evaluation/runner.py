@@ -15,7 +15,7 @@ from whence.data.examples import Corpus
 from whence.data.registry import load as load_corpus
 from whence.data.tables.reader import DEV
 from whence.evaluation.checks import refuse_examples, refuse_unsuited, refuse_unwritable
-from whence.evaluation.config import Looking, Run, Taught
+from whence.evaluation.config import EvaluationOptions, ExperimentConfig, TrainingExperimentConfig
 from whence.evaluation.context import Context
 from whence.evaluation.trained_models import TrainedModels
 from whence.results.experiment import experiment
@@ -32,7 +32,7 @@ SCHEMA = 2  # of cache keys: raised when options are renamed, so that results sa
 
 def run_experiment(
     name: str,
-    config: Run | Taught,
+    config: ExperimentConfig | TrainingExperimentConfig,
     store: Store | None = None,
     *,
     subject: Subject | None = None,
@@ -70,7 +70,9 @@ def run_experiment(
     return result
 
 
-def cache_key(name: str, config: Run | Taught, subject: Subject | None, corpus: Corpus) -> dict[str, Any]:
+def cache_key(
+    name: str, config: ExperimentConfig | TrainingExperimentConfig, subject: Subject | None, corpus: Corpus
+) -> dict[str, Any]:
     """What identifies a result: the experiment, the options that change its numbers, the model and the corpus."""
     return {
         "schema": SCHEMA,
@@ -82,7 +84,7 @@ def cache_key(name: str, config: Run | Taught, subject: Subject | None, corpus: 
     }
 
 
-def each_epoch(name: str, config: Run, corpus: Corpus, found: dict[int, Result]) -> EachEpoch:
+def each_epoch(name: str, config: ExperimentConfig, corpus: Corpus, found: dict[int, Result]) -> EachEpoch:
     """A callback for training (`train(..., each_epoch=...)`): the experiment on the model of every epoch.
 
     Its results are put into `found` by the number of finished epochs, 0 before the first.
@@ -94,7 +96,7 @@ def each_epoch(name: str, config: Run, corpus: Corpus, found: dict[int, Result])
     return run
 
 
-def split_of(corpus: Corpus, config: Looking) -> str:
+def split_of(corpus: Corpus, config: EvaluationOptions) -> str:
     """The split that is named, else test, else dev, else the only one: never by default what the model learned from."""
     there = list(corpus.splits)
     if config.split in DEV and config.split not in there and "dev" in there:
@@ -105,7 +107,7 @@ def split_of(corpus: Corpus, config: Looking) -> str:
     return config.split or usual[0]
 
 
-def choose(corpus: Corpus, config: Run | Taught) -> tuple[str, list[int]]:
+def choose(corpus: Corpus, config: ExperimentConfig | TrainingExperimentConfig) -> tuple[str, list[int]]:
     """The split to evaluate on and the numbers of its examples, at most `limit` of them, sampled by the seed."""
     split = split_of(corpus, config)
     n = len(corpus[split])
@@ -118,7 +120,11 @@ def choose(corpus: Corpus, config: Run | Taught) -> tuple[str, list[int]]:
 
 
 def _run(
-    name: str, config: Run | Taught, models: TrainedModels, evaluated: Context | TrainedModels, key: dict[str, Any]
+    name: str,
+    config: ExperimentConfig | TrainingExperimentConfig,
+    models: TrainedModels,
+    evaluated: Context | TrainedModels,
+    key: dict[str, Any],
 ) -> Result:
     """The experiment's table with its manifest."""
     wanted, corpus = experiment(name), models.corpus
@@ -154,7 +160,7 @@ def _described(subject: Subject | None) -> dict[str, Any]:
     return {"name": subject.name, "task": subject.task.name, **counted}
 
 
-def _given_subject(config: Run | Taught) -> Subject | None:
+def _given_subject(config: ExperimentConfig | TrainingExperimentConfig) -> Subject | None:
     if config.model is None:
         return None
     return load(
@@ -166,7 +172,7 @@ def _given_subject(config: Run | Taught) -> Subject | None:
     )
 
 
-def _own_training(config: Run | Taught, corpus: Corpus) -> Training | None:
+def _own_training(config: ExperimentConfig | TrainingExperimentConfig, corpus: Corpus) -> Training | None:
     """How the given model was trained, if Whence trained it on this corpus; refused where it must be retrained."""
     training, why_not = retrainable(Path(str(config.model)), corpus)
     if config.retrains and why_not:

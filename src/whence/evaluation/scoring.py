@@ -12,7 +12,7 @@ from torch import Generator
 from whence.analysis.scores import Marks
 from whence.core.attending import attending
 from whence.core.overrides import Override
-from whence.evaluation.config import Altering
+from whence.evaluation.config import AblationConfig
 from whence.evaluation.context import Context
 from whence.evaluation.locations import Place
 from whence.measures import bleu
@@ -38,7 +38,7 @@ class Ablation(NamedTuple):
 
 def scores(
     context: Context,
-    config: Altering,
+    config: AblationConfig,
     make: MakeOverride | None = None,
     place: Place | None = None,
     special_tokens: bool | None = None,
@@ -48,7 +48,7 @@ def scores(
 
     It is the task's own: accuracy, BLEU of free translations, F1 of chunks, or concordance of a series.
     """
-    special_tokens = config.specials if special_tokens is None else special_tokens
+    special_tokens = config.special_tokens if special_tokens is None else special_tokens
     if context.subject.task.valued and make is None:
         return Marks(agreement(context.subject, context.examples, context.batch_size))
     ablation = Ablation(make, place, special_tokens, draws)
@@ -59,7 +59,7 @@ def scores(
     return Marks(accuracy(context, make, place, special_tokens, draws))
 
 
-def scores_as_trained(context: Context, config: Altering) -> Marks:
+def scores_as_trained(context: Context, config: AblationConfig) -> Marks:
     """The score of every example, with the attention that the model was trained with."""
     rules = None if context.training is None else altered_as(context.training)
     with attending(context.subject.model, override=rules, watch=None):

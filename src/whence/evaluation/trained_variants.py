@@ -13,7 +13,15 @@ from whence.training.guided import Guiding
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
 
-HOW = ("distance", "divergence", "averaged", "start", "sites", "dropped", "chosen_by")  # options of an adversary
+HOW = (
+    "distance",
+    "divergence",
+    "average_over",
+    "start",
+    "sites",
+    "after_dropout",
+    "select_by",
+)  # options of an adversary
 
 
 def adversaries(context: "Context", config: Any) -> Iterator[tuple[float, int, "Context"]]:

@@ -76,7 +76,7 @@ def explained(
 
 
 def tokens_words(context: "Context", batch: Batch) -> list[list[str]]:
-    """For every token of a batch the word that it is a piece of; empty for specials, padding and punctuation."""
+    """For every token of a batch the word that it is a piece of; empty for special tokens, padding and punctuation."""
     examples = [context.examples[number] for number in batch.examples.tolist()]
     rows = zip(context.subject.encoder.spelled(batch, examples), batch.special.tolist(), strict=True)
     return [["" if special else tidy(word) for word, special in zip(*row, strict=True)] for row in rows]

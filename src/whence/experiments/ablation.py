@@ -16,8 +16,8 @@ from pydantic import Field
 
 from whence.analysis.scores import MARK, SUMMED_FROM, Marks, loses, measured, summed, undecidable
 from whence.core.errors import BadConfig
-from whence.evaluation.config import Altering
-from whence.evaluation.locations import Grain, alteration, at_a_time, places
+from whence.evaluation.config import AblationConfig
+from whence.evaluation.locations import Granularity, alteration, at_a_time, places
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import Interval, Measure, interval, paired_bootstrap_of, resampled
 from whence.results.columns import Column, Columns
@@ -34,14 +34,14 @@ WORDS = {"uniform": "uniform attention", "random": "random attention", "permuted
 WHEN = {"infer": "at inference", "train+infer": "retrained"}
 
 
-class Config(Altering):
+class Config(AblationConfig):
     """Replace the attention by equal, random or shuffled weights, and see how much accuracy is lost."""
 
     variants: tuple[Literal["uniform", "random", "permuted"], ...] = Field(
         ("uniform", "random", "permuted"), min_length=1, description="what to put in the place of the weights"
     )
     draws: int = Field(5, gt=0, description="how often random and shuffled weights are drawn for each example")
-    grain: Grain = Field("all", description="everywhere at once, or one layer, or one head at a time")
+    granularity: Granularity = Field("all", description="everywhere at once, or one layer, or one head at a time")
     retrain: int = Field(0, ge=0, description="also train with altered attention, from so many seeds (0: do not)")
     retrained: tuple[Literal["uniform", "random"], ...] = Field(
         ("uniform", "random"), description="which of the variants to train with"
@@ -79,7 +79,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     again = list(config.retrained) if config.retrain else []
     for seed, trained in from_seeds(context, config.retrain, again, config.sites):
         base = scores(trained, config)
-        for place in places(trained.subject, config.grain, trained.first_batch(), config.sites):
+        for place in places(trained.subject, config.granularity, trained.first_batch(), config.sites):
             for variant in config.variants:
                 altered = scores(trained, config, partial(alteration, variant), place, draws=_draws(config, variant))
                 rows += _rows(trained, base, altered, place.name, variant, "infer", seed)

@@ -15,8 +15,8 @@ class and moves by no more than 0.1. Heads have no names, so a model that has th
 adversary, though it differs head by head: what is judged is the JSD with the heads in the order that comes nearest.
 
 Differs from the papers: distance is total variation and divergence JSD unless asked otherwise, both means (see
-`whence.training.adversarial`; `--averaged` has the authors' ways); of the epochs the one with the least loss on dev is
-kept (Wiegreffe & Pinter: on train; Yang 2019: the best F1 on test). Wiegreffe & Pinter's code halves |p − q| of one
+`whence.training.adversarial`; `--average-over` has the authors' ways); of the epochs the one with the least loss on dev
+is kept (Wiegreffe & Pinter: on train; Yang 2019: the best F1 on test). Wiegreffe & Pinter's code halves |p − q| of one
 sigmoid, which is half the total variation of two classes; and multiplies the loss by the class weights of the batch.
 """
 
@@ -29,7 +29,7 @@ from pydantic import Field
 
 from whence.analysis.adversary import basins, by_strength, decided, effects, numbers, outcomes
 from whence.core.errors import BadConfig
-from whence.evaluation.config import Opposed
+from whence.evaluation.config import AdversarialConfig
 from whence.figures.model_scatter import rivals
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
@@ -52,7 +52,7 @@ LABELS = {
 }
 
 
-class Config(Opposed):
+class Config(AdversarialConfig):
     """Train models that answer like this one and attend otherwise."""
 
     yardstick: int = Field(
@@ -105,7 +105,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 
 
 def _rows(
-    config: Opposed, context: "Context", base: "Marks", other: "Context", who: str, strength: float, seed: int
+    config: AdversarialConfig, context: "Context", base: "Marks", other: "Context", who: str, strength: float, seed: int
 ) -> list[dict[str, Any]]:
     """Every example under one model."""
     from whence.evaluation.model_comparison import compare

@@ -16,8 +16,8 @@ among many heads gains nothing. Beside it: links on the diagonal (target word j 
 links by chance (their expectation). Intervals draw sentences again. The smallest effect of interest is a twentieth.
 
 References are as good as their makers: those of `numerals` are true, those of `multi30k:aligned` are another program's.
-They are not graded: all are sure. Special tokens are left out, or with `specials` take words away: a target word that
-gives most to a special token is linked to nothing.
+They are not graded: all are sure. Special tokens are left out, or with `special_tokens` take words away: a target word
+that gives most to a special token is linked to nothing.
 """
 
 import json
@@ -45,7 +45,7 @@ from whence.analysis.alignment import (  # fmt: skip
 from whence.core.errors import BadData
 from whence.data.examples import Example
 from whence.data.rng import seeded_rng
-from whence.evaluation.config import Run
+from whence.evaluation.config import ExperimentConfig
 from whence.measures.alignment_error import How, by_chance, counted, diagonal, linked
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
@@ -64,7 +64,7 @@ SMALLEST = 0.05  # of the error rate
 SHOWN = 18  # heads in a summary
 
 
-class Config(Run):
+class Config(ExperimentConfig):
     """Set the links that cross-attention makes beside reference links between words."""
 
     sites: tuple[str, ...] = Field(
@@ -75,7 +75,9 @@ class Config(Run):
         description="link each target word to its largest weight; only if mutual; or wherever a weight is large enough",
     )
     threshold: float = Field(0.2, gt=0, lt=1, description="how large, where --links is threshold")
-    specials: bool = Field(False, description="a word that gives most weight to a special token is linked to nothing")
+    special_tokens: bool = Field(
+        False, description="a word that gives most weight to a special token is linked to nothing"
+    )
 
 
 COLUMNS = Columns(
@@ -133,7 +135,7 @@ def _rows(config: Config, example: Example, crossings: "Crossings", shown: bool)
         many = len(one.weights) > 1  # then their mean comes first
         weights, nothing = (np.concatenate([part.mean(0, keepdims=True), part]) if many else part
                             for part in (one.weights, one.nothing))  # fmt: skip
-        links = linked(weights, config.links, config.threshold, nothing if config.specials else None)
+        links = linked(weights, config.links, config.threshold, nothing if config.special_tokens else None)
         for place, found in enumerate(links):
             head = place if many else 1
             kept = {

@@ -31,7 +31,7 @@ from pydantic import Field, field_validator
 
 from whence.analysis.correlation import ATTENTION, agreement, by_class, classes, numbers, pairs
 from whence.attribution.options import written_options
-from whence.evaluation.config import Run
+from whence.evaluation.config import ExperimentConfig
 from whence.figures.distributions import distributions
 from whence.figures.heatmap import heatmap
 from whence.measures.bootstrap import NOT_MEASURED, Interval, paired_bootstrap
@@ -53,7 +53,7 @@ CLASSES = 3  # that a figure tells apart
 OPTIONS = {"gradient_x_input": {"through_attention": False}}  # as Jain & Wallace have it
 
 
-class Config(Run):
+class Config(ExperimentConfig):
     """Set the order of words by attention beside their order by other explainers."""
 
     method: tuple[str, ...] = Field(

@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from whence.attribution.registry import explainer
-from whence.evaluation.config import Run
+from whence.evaluation.config import ExperimentConfig
 from whence.evaluation.removal_orders import flips, single, top_and_other
 from whence.figures import distributions, scatter
 from whence.figures.style import house, panels
@@ -53,7 +53,7 @@ REMOVED = {
 }
 
 
-class Config(Run):
+class Config(ExperimentConfig):
     """Remove the words with most attention, and others, and see what becomes of the prediction."""
 
     erase: Literal["attention", "zero", "input"] = Field(

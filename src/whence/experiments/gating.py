@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 import whence
 from whence.core.errors import BadConfig
-from whence.evaluation.config import Run
+from whence.evaluation.config import ExperimentConfig
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import paired_bootstrap
 from whence.measures.divergence import total_variation
@@ -37,7 +37,7 @@ SMALLEST = 0.05  # of the weight
 ROUNDING = 1e-5  # of the probability
 
 
-class Config(Run):
+class Config(ExperimentConfig):
     """Rewrite the attention as a gate on single words, and see whether anything changes."""
 
 

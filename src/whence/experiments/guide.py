@@ -22,7 +22,7 @@ from pydantic import Field
 
 from whence.analysis.guide import decided, effects, levels, numbers, reached
 from whence.core.errors import BadConfig
-from whence.evaluation.config import Opposed
+from whence.evaluation.config import AdversarialConfig
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 CAPTION = "What a model gains by this attention over one that is given other weights instead."
 
 
-class Config(Opposed):
+class Config(AdversarialConfig):
     """Impose this model's attention on another one, trained and tested so."""
 
     sources: tuple[Literal["base", "uniform", "random", "permuted", "none"], ...] = Field(
@@ -46,9 +46,11 @@ class Config(Opposed):
         "same", description="on the same model, its other parts free; or on one that reads each word by itself"
     )
 
-    def against(self) -> Opposed:
+    def against(self) -> AdversarialConfig:
         """How the adversaries are trained: one of each λ."""
-        return Opposed(**{**{name: getattr(self, name) for name in Opposed.model_fields}, "seeds": 1})
+        return AdversarialConfig(
+            **{**{name: getattr(self, name) for name in AdversarialConfig.model_fields}, "seeds": 1}
+        )
 
 
 COLUMNS = Columns(

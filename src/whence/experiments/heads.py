@@ -28,7 +28,7 @@ from pydantic import Field
 from whence.analysis.heads import ALPHA, TAGS, drawn, shares, summary
 from whence.core.errors import BadConfig
 from whence.data.lexical.lexicons import Lexicon, load_lexicon
-from whence.evaluation.config import Run
+from whence.evaluation.config import ExperimentConfig
 from whence.figures.heatmap import heatmap
 from whence.measures.bootstrap import NOT_MEASURED, Interval, interval
 from whence.options import usually
@@ -47,7 +47,7 @@ SMALLEST = 0.02  # of the attention
 SHOWN = 16  # heads in a figure
 
 
-class Config(Run):
+class Config(ExperimentConfig):
     """Share out the attention of each head between words of strong feeling and others."""
 
     lexicon: str = Field(

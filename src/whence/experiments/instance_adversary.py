@@ -34,7 +34,7 @@ from pydantic import Field, field_validator
 
 from whence.analysis.instance_adversary import MOST, asked, effects, numbers, quartiles
 from whence.core.errors import BadConfig
-from whence.evaluation.config import Run
+from whence.evaluation.config import SPECIAL_TOKENS, ExperimentConfig
 from whence.figures.violins import violins
 from whence.measures.bootstrap import Interval
 from whence.options import usually
@@ -54,7 +54,7 @@ FEW = 0.2  # of the texts
 STEPS, STEPS_ELSEWHERE = 500, 100
 
 
-class Config(Run):
+class Config(ExperimentConfig):
     """For every text look for another attention, as far away as can be, with the same answer."""
 
     site: Annotated[str, usually("the last pooling attention, else the last layer's", "NAME")] = Field(
@@ -63,7 +63,7 @@ class Config(Run):
     rows: Literal["read", "all"] = Field(
         "read", description="which rows: the one that the answer is read from, or every token's"
     )
-    specials: bool = Field(False, description="alter the weight of special tokens too ([CLS], [SEP])")
+    special_tokens: bool = Field(False, description=SPECIAL_TOKENS)
     max_output_change: tuple[float, ...] = Field(
         (0.01, 0.05), min_length=1, description="ε: how far the answer may move; each is asked by itself"
     )

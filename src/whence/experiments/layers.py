@@ -18,7 +18,7 @@ from pydantic import Field
 
 import whence
 from whence.analysis.scores import MARK, SUMMED_FROM, Marks, loses, measured, summed, undecidable
-from whence.evaluation.config import Altering
+from whence.evaluation.config import AblationConfig
 from whence.evaluation.locations import Place, matching
 from whence.figures.curves import curves
 from whence.measures.bootstrap import Interval, paired_bootstrap_of
@@ -40,7 +40,7 @@ GROUPS = {"self": "encoder", "causal": "decoder", "cross": "across"}  # of an en
 WHERE = {"encoder": " of the encoder", "decoder": " of the decoder", "across": " from the decoder to the encoder"}
 
 
-class Config(Altering):
+class Config(AblationConfig):
     """Shuffle the attention of one layer after another, and see how much accuracy is lost."""
 
     draws: int = Field(5, gt=0, description="how often the weights of each example are shuffled")

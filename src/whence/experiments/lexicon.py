@@ -23,7 +23,7 @@ from pydantic import Field
 
 from whence.analysis.lexicon import bent, curvatures, fits, numbers, rated, regressions, words_of
 from whence.data.lexical.lexicons import load_lexicon
-from whence.evaluation.config import Scoring
+from whence.evaluation.config import AttributionConfig
 from whence.figures.fit_panels import fitted
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
@@ -42,7 +42,7 @@ BEYOND = {"random": "random scores", "untrained": "the same model untrained"}  #
 DRAWS = 1000
 
 
-class Config(Scoring):
+class Config(AttributionConfig):
     """Set the scores of words beside what people say of these words."""
 
     lexicon: str = Field(

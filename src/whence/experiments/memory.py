@@ -28,7 +28,7 @@ from pydantic import Field
 from whence.analysis import memory as _memory_judged
 from whence.analysis.memory import NAMES, beyond, by_delay, by_item, by_model, learned, recalled, related
 from whence.data.synthetic.recall import delay_of
-from whence.evaluation.config import Taught
+from whence.evaluation.config import TrainingExperimentConfig
 from whence.figures.curves import curves
 from whence.figures.grouped_scatter import points
 from whence.measures.bootstrap import Interval
@@ -54,7 +54,7 @@ READERS: dict[str, dict[str, Any]] = {
 }
 
 
-class Config(Taught):
+class Config(TrainingExperimentConfig):
     """Train small models to say the first word again after noise, and see how long they remember it."""
 
     data: str = Field("recall", description="recall, recall:apart, recall:sst or recall:multi30k")

@@ -17,8 +17,8 @@ from pydantic import Field
 
 import whence
 from whence.core.errors import BadConfig
-from whence.evaluation.config import Altering
-from whence.evaluation.locations import Grain, Place, at_a_time, keys_are_tokens, places
+from whence.evaluation.config import AblationConfig
+from whence.evaluation.locations import Granularity, Place, at_a_time, keys_are_tokens, places
 from whence.figures.intervals import intervals
 from whence.figures.violins import violins
 from whence.measures.bootstrap import paired_bootstrap
@@ -38,11 +38,13 @@ AT_ONCE = 2**24  # logits held at a time
 SHOWN = 12  # places in a figure
 
 
-class Config(Altering):
+class Config(AblationConfig):
     """Shuffle the attention of every example, and see how far the prediction moves."""
 
     permutations: int = Field(100, gt=0, description="shuffles of each example (Jain & Wallace: 100)")
-    grain: Grain = Field("all", description="shuffle everywhere at once, or one layer, or one head at a time")
+    granularity: Granularity = Field(
+        "all", description="shuffle everywhere at once, or one layer, or one head at a time"
+    )
     decoding: Literal["free", "forced"] = Field(
         "forced", description="translators: compare while they write freely (greedily), or given the target so far"
     )
@@ -72,8 +74,8 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     step = quartile(context) if config.steps == "quartile" else None
     for batch in context.batches():
         looked_at = answered(batch, step)
-        for place in places(context.subject, config.grain, batch, config.sites):
-            sharpness = max_weight(context, batch, place, step, config.specials)
+        for place in places(context.subject, config.granularity, batch, config.sites):
+            sharpness = max_weight(context, batch, place, step, config.special_tokens)
             moved = median_change(config, context, batch, place, looked_at)
             for number, label, weight, change, there in zip(
                 context.numbers_of(batch),
@@ -106,11 +108,11 @@ def answered(batch: "Batch", step: int | None) -> np.ndarray:
 
 
 def max_weight(
-    context: "Context", batch: "Batch", place: Place, step: int | None = None, specials: bool = True
+    context: "Context", batch: "Batch", place: Place, step: int | None = None, special_tokens: bool = True
 ) -> np.ndarray:
     """The largest weight of a row, mean over heads and real queries of a place (a decoder's at `step`): [batch].
 
-    Without `specials`, the largest of those on words, since the others are not shuffled.
+    Without `special_tokens`, the largest of those on words, since the others are not shuffled.
     """
     watcher = whence.Summary()
 
@@ -118,7 +120,7 @@ def max_weight(
         special = batch.special.to(call.weights.device)[:, None, None, :]
         watcher(replace(call, weights=call.weights[..., : special.shape[-1]].masked_fill(special, 0.0)))
 
-    spared = [site for site in place.sites if not specials and keys_are_tokens(context.subject, site)]
+    spared = [site for site in place.sites if not special_tokens and keys_are_tokens(context.subject, site)]
     watch = {site: on_words if site in spared else watcher for site in place.sites}
     with whence.attending(context.subject.model, watch=watch):
         context.subject.predict(batch)
@@ -153,7 +155,7 @@ def median_change(
     base = read(batch)  # [batch position class]
     chunk = max(1, AT_ONCE // base.numel())
     shuffled = whence.permuted(context.generator(f"permutation {place.name} {int(batch.examples[0])}"))
-    rules = place.rules(shuffled, context.subject, batch, config.specials)
+    rules = place.rules(shuffled, context.subject, batch, config.special_tokens)
     changes = []
     for done in range(0, config.permutations, chunk):
         times = min(chunk, config.permutations - done)

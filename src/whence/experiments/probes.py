@@ -33,7 +33,7 @@ from whence.analysis.probes import BAG, MAJORITY, NONE, RANDOM, TRAINED
 from whence.core.errors import BadData
 from whence.data.examples import Corpus, Example
 from whence.data.probing.sampled import Task, derived, divided, features_checksum, labelled, lacking
-from whence.evaluation.config import Run
+from whence.evaluation.config import ExperimentConfig
 from whence.evaluation.probe import Kind, Probe, control_labels, most_frequent
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
@@ -53,7 +53,7 @@ CAPTION = (
 )
 
 
-class Config(Run):
+class Config(ExperimentConfig):
     """Train probes on the vectors of every layer."""
 
     tasks: tuple[Name, ...] = Field(get_args(Name), min_length=1, description="what is asked of a treebank's sentences")

@@ -20,7 +20,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.evaluation.config import Scoring
+from whence.evaluation.config import AttributionConfig
 from whence.figures.ranking import ranking
 from whence.measures.bootstrap import Interval, paired_bootstrap
 from whence.results.columns import Column, Columns
@@ -35,7 +35,7 @@ SMALLEST = 0.05  # of average precision
 ABOVE_RANDOM = "average_precision_above_random"  # the key of the gain over random scores
 
 
-class Config(Scoring):
+class Config(AttributionConfig):
     """Set the scores of words beside marks that say which words decide."""
 
     retrain: int = Field(0, ge=0, description="look at models trained from so many seeds (0: the model as it is)")

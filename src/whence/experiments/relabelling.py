@@ -25,7 +25,7 @@ from pydantic import Field
 import whence
 from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig
-from whence.evaluation.config import Run
+from whence.evaluation.config import ExperimentConfig
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import NOT_MEASURED, paired_bootstrap
 from whence.measures.divergence import total_variation
@@ -45,7 +45,7 @@ DIGITS = 6
 OPTIONS = {"lat": {"normalize": "l1"}, "lat_mixed": {"normalize": "l1"}}  # a softmax would hide most of what moves
 
 
-class Config(Run):
+class Config(ExperimentConfig):
     """Give the heads of every layer other numbers, and see whether the scores of tokens change."""
 
     methods: tuple[str, ...] = Field(

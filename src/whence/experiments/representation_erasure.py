@@ -30,7 +30,7 @@ from whence.analysis import representation_erasure_figures as _erased_drawn
 from whence.analysis.representation_erasure import rows
 from whence.analysis.representation_erasure_figures import first_ones, named
 from whence.core.errors import BadData
-from whence.evaluation.config import Run
+from whence.evaluation.config import ExperimentConfig
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
 from whence.results.experiment import Experiment
@@ -46,7 +46,7 @@ OFTEN = 5  # texts that a word must be in, to be chosen
 NAMES = {"words": "word", "dimensions": "dimension of the word vectors", "units": "hidden unit", "heads": "head"}
 
 
-class Config(Run):
+class Config(ExperimentConfig):
     """Erase parts of what a model computes, one after another, and see how likely right answers still are."""
 
     what: Literal["words", "dimensions", "units", "heads"] = Field(

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from whence.analysis.scores import MARK, SUMMED_FROM, measured, summed
-from whence.evaluation.config import Altering
+from whence.evaluation.config import AblationConfig
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import Interval, interval, resampled
 from whence.results.columns import Column, Columns
@@ -30,7 +30,7 @@ UNITS = {"concordance": "of concordance", **{name: f"points of {name}" for name 
 DIGITS = {"accuracy": 1, "F1": 1, "BLEU": 1, "concordance": 3}
 
 
-class Config(Altering):
+class Config(AblationConfig):
     """Mark the model's answers: accuracy, F1, BLEU or concordance, also of the same model from other seeds."""
 
     retrain: int = Field(0, ge=0, description="train again from so many seeds, and mark each (0: the model as it is)")

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from whence.analysis.instance_adversary import MOST, QUITE
-from whence.evaluation.config import Altering
+from whence.evaluation.config import AblationConfig
 from whence.figures.violins import violins
 from whence.measures.bootstrap import Interval, paired_bootstrap
 from whence.results.columns import Column, Columns
@@ -34,7 +34,7 @@ CAPTION = "How far the attention of the same training from other seeds is from t
 FEW = 0.2  # of the texts
 
 
-class Config(Altering):
+class Config(AblationConfig):
     """Train the same model from other seeds, and set them beside this one."""
 
     others: int = Field(5, gt=0, description="models of the same training from other seeds")

@@ -44,7 +44,7 @@ from whence.core.errors import BadConfig
 from whence.data.checksum import sha256
 from whence.data.syntax.forest import TRUE, Forest, Measuring, grown, with_trees
 from whence.data.syntax.tree_attention import REFERENCES
-from whence.evaluation.config import Run
+from whence.evaluation.config import ExperimentConfig
 from whence.measures.bootstrap import Interval
 from whence.measures.tree_divergence import Masked
 from whence.options import usually
@@ -63,7 +63,7 @@ Kind = Literal["arc_standard", "uniform", "lengths", "direction", "chain", "othe
 SHOWN = 20  # heads in a summary
 
 
-class Config(Run):
+class Config(ExperimentConfig):
     """Set the attention of every head beside dependency trees, true and random."""
 
     reference: Literal["parent", "children", "neighbours", "nearness"] = Field(

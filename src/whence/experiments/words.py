@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from whence.data.lexical.words import STOP_WORDS
-from whence.evaluation.config import Scoring
+from whence.evaluation.config import AttributionConfig
 from whence.figures import distributions
 from whence.figures import word_cloud as cloud
 from whence.figures.style import INK, apart, house
@@ -41,7 +41,7 @@ SEEN = 2  # times, to be in the cloud
 TOP = 20
 
 
-class Config(Scoring):
+class Config(AttributionConfig):
     """Rank the words of a corpus by the mean of their scores."""
 
     at_least: int = Field(1, gt=0, description="leave out words that are seen less often")

@@ -6,7 +6,7 @@ Wiegreffe & Pinter 2019, §4: total variation, KL(α ‖ α_base). Yang 2019, §
 answers, KL.
 
 Differs from both: distance is the mean over the answers, divergence the mean over the rows of attention of real tokens,
-over heads and over sites. `averaged` brings back what the authors' codes did: `cells`, the mean over every cell of
+over heads and over sites. `average_over` brings back what the authors' codes did: `cells`, the mean over every cell of
 batch × head × query × key, padding too (Yang 2019); `sums`, both terms summed over the batch (Wiegreffe & Pinter).
 """
 
@@ -50,11 +50,15 @@ class Opposing(BaseModel):
         description="of answers: negative log-likelihood of the base's choice, total variation, or KL(base ‖ own)",
     )
     divergence: Divergence = Field("jsd", description="of attention: JSD, KL(own ‖ base), or KL(base ‖ own)")
-    averaged: Literal["rows", "cells", "sums"] = Field("rows", description="over real rows, all cells, or not at all")
+    average_over: Literal["rows", "cells", "sums"] = Field(
+        "rows", description="over real rows, all cells, or not at all"
+    )
     start: Literal["scratch", "base"] = Field("scratch", description="from new weights, or from the base model's")
     sites: tuple[str, ...] = Field(("*",), min_length=1, description="where attention shall differ")
-    dropped: bool = Field(False, description="look at weights after dropout in training, as Yang 2019's code does")
-    chosen_by: Literal["loss", "score"] = Field("loss", description="which epoch is kept: by this loss, or by answers")
+    after_dropout: bool = Field(
+        False, description="look at weights after dropout in training, as Yang 2019's code does"
+    )
+    select_by: Literal["loss", "score"] = Field("loss", description="which epoch is kept: by this loss, or by answers")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +97,12 @@ class Opponent(Lesson):
         self, subject: Subject, dev: Sequence[Example], batch_size: int = 32, override: Rules | None = None
     ) -> float:
         """Minus the mean loss, each example counting alike; or how well it answers, if that is to choose."""
-        if self.how.chosen_by == "score":
+        if self.how.select_by == "score":
             return super().score(subject, dev, batch_size, override)
         total = 0.0
         with torch.no_grad(), attending(subject.model, override=override, watch=None):
             for batch in subject.batches(dev, batch_size):
-                weight = 1 if self.how.averaged == "sums" else len(batch)
+                weight = 1 if self.how.average_over == "sums" else len(batch)
                 total += weight * float(self.loss(subject, batch))
         return -total / len(dev)
 
@@ -112,19 +116,19 @@ class Opponent(Lesson):
             each = total_variation(logits.softmax(-1), said.softmax(-1))
         else:
             each = kl(said.softmax(-1), logits.softmax(-1))
-        return each.sum() if self.how.averaged == "sums" else each.mean()
+        return each.sum() if self.how.average_over == "sums" else each.mean()
 
     def divergence(self, own: Seen, theirs: Seen, batch: Batch, subject: Subject) -> Float[Tensor, ""]:
         """How far the attention is from the base's; mean over the sites."""
-        dropout = float(getattr(subject.model.config, "dropout", 0.0)) if self.how.dropped else 0.0
+        dropout = float(getattr(subject.model.config, "dropout", 0.0)) if self.how.after_dropout else 0.0
         found = []
         for site, call in own.calls.items():
             weights = F.dropout(call.weights, dropout, subject.model.training)
             apart = BETWEEN[self.how.divergence](weights, theirs.calls[site].weights)  # [batch head query]
             rows = real_rows(call, batch)[:, None]  # [batch 1 query]
-            if self.how.averaged == "cells":
+            if self.how.average_over == "cells":
                 found.append(apart.sum() / weights.numel())
-            elif self.how.averaged == "sums":
+            elif self.how.average_over == "sums":
                 found.append((apart * rows).sum())
             else:
                 found.append(over_rows(apart, rows).mean())
