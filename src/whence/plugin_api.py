@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from whence.data.entry import Source as Source
     from whence.data.examples import Corpus as Corpus
     from whence.data.examples import Example as Example
-    from whence.evaluation.bench import Bench as Bench
-    from whence.evaluation.config import Run as Run
+    from whence.evaluation.config import ExperimentConfig as ExperimentConfig
+    from whence.evaluation.context import Context as Context
     from whence.figures.intervals import intervals as intervals
     from whence.measures.bootstrap import Interval as Interval
     from whence.measures.bootstrap import paired_bootstrap as paired_bootstrap
@@ -39,8 +39,8 @@ _OFFERED = {
     "whence.core.site": ("AttentionSite",),
     "whence.data.entry": ("Entry", "Source"),
     "whence.data.examples": ("Corpus", "Example"),
-    "whence.evaluation.bench": ("Bench",),
-    "whence.evaluation.config": ("Run",),
+    "whence.evaluation.config": ("ExperimentConfig",),
+    "whence.evaluation.context": ("Context",),
     "whence.figures.intervals": ("intervals",),
     "whence.measures.bootstrap": ("Interval", "paired_bootstrap"),
     "whence.results.columns": ("Column", "Columns"),

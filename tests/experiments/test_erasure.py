@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 import torch
 from scipy.spatial.distance import jensenshannon
-from support.contexts import TASKS
 
 from support import saved_models, zoo
+from support.contexts import TASKS
 from support.contexts import context as context_of
 from support.tokenizing import wordpiece
 from whence.attribution.registry import explainer

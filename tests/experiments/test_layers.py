@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from support.contexts import TASKS, Shifts
 
 import whence
+from support.contexts import TASKS, Shifts
 from support.contexts import context as context_of
 from whence.core.attending import attending
 from whence.experiments import layers

@@ -18,10 +18,10 @@ EXPERIMENT = '''
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.plugin_api import Column, Columns, Effect, Experiment, Needs, Run, Verdict
+from whence.plugin_api import Column, Columns, Effect, Experiment, ExperimentConfig, Needs, Verdict
 
 
-class Config(Run):
+class Config(ExperimentConfig):
     """Count the words of each example."""
 
     least: int = Field(3, description="words of a long text")
