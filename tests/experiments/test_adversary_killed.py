@@ -23,7 +23,7 @@ from pathlib import Path
 from whence.data.synthetic import reviews
 from whence.experiments import adversary
 from whence.evaluation.runner import run_experiment
-from whence.training import fit as fitting, workshop
+from whence.training import fit as fitting, train as workshop
 from whence.results.store import Store
 
 workshop.processors = lambda: 1

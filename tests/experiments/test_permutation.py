@@ -67,7 +67,7 @@ def test_the_median_is_that_of_a_slow_loop(kind, granularity, special_tokens, mo
     assert len(table) == len(some.examples) * len(where)
     for place in where:
         rows = table[table["place"] == place.name]
-        assert rows["example"].tolist() == list(some.chosen)
+        assert rows["example"].tolist() == list(some.numbers)
         slow = [slow_median(some.subject, e, list(place.sites), place.head, special_tokens) for e in some.examples]
         np.testing.assert_allclose(rows["median_tvd"], slow, atol=2e-5)
         assert max(slow) > 0, "nothing moved: the loop shows nothing"

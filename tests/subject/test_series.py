@@ -7,12 +7,12 @@ import pytest
 from torch.testing import assert_close
 
 import whence
-from whence import experiments
 from whence.cli import main
 from whence.core.errors import BadConfig, BadData, CannotLoad
 from whence.data.examples import Corpus, Example, narrative
 from whence.data.synthetic import narratives, reviews
 from whence.evaluation.runner import run_experiment
+from whence.results.experiment import EXPERIMENTS
 from whence.subject.metrics import agreement, score
 from whence.subject.subject import load
 from whence.training.config import Training
@@ -102,21 +102,21 @@ def test_a_model_of_series_refuses_labels(folder):
 
 @pytest.mark.parametrize("experiment", ["ablation", "permutation", "erasure", "layers", "gating"])
 def test_experiments_on_classes_refuse_values(experiment, folder, corpus):
-    config = experiments.experiment(experiment).config(model=str(folder), data="narratives")
+    config = EXPERIMENTS.get(experiment).config(model=str(folder), data="narratives")
     with pytest.raises(BadConfig, match=rf"predicts values, not classes .*; {experiment} needs classes"):
         run_experiment(experiment, config, corpus=corpus)
 
 
 def test_words_are_ranked_in_narratives_too(folder, corpus):
     """Wu et al. 2020, §6.3 and §6.4 have both tasks; what is counted are words, whatever the model answers."""
-    config = experiments.experiment("words").config(model=str(folder), data="narratives", method=("lat", "random"))
+    config = EXPERIMENTS.get("words").config(model=str(folder), data="narratives", method=("lat", "random"))
     table = run_experiment("words", config, corpus=corpus).table
     of_lat = table[table["method"] == "lat"]
     assert of_lat["count"].sum() == sum(len(example.words) for example in corpus["test"])
     assert (of_lat["score"] * of_lat["count"]).sum() == pytest.approx(
         sum(len(example.windows) for example in corpus["test"])
     ), "the scores of a window sum to one"
-    config = experiments.experiment("lexicon").config(model=str(folder), data="narratives", lexicon="vader")
+    config = EXPERIMENTS.get("lexicon").config(model=str(folder), data="narratives", lexicon="vader")
     table = run_experiment("lexicon", config, corpus=corpus).table
     rated = table.dropna(subset="valence").drop_duplicates("word").set_index("word")["valence"]
     assert all(rated[word] == narratives.RATINGS[word] for word in rated.index)
