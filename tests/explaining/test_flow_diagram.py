@@ -45,7 +45,7 @@ def test_it_says_what_was_chosen(subject):
     found = flow(subject, TEXT, row="mean", normalize="l1")
     assert found.method == "lat, from: mean, normalize: l1"
     assert found.scores.sum() == pytest.approx(1.0, abs=1e-5)
-    said, _, rest = found.answer.partition(" (probability 0.")
+    said, _, rest = found.prediction.partition(" (probability 0.")
     assert said in saved_models.LABELS
     assert rest.endswith(")")
     assert flow_from(json.loads(json.dumps(found.as_dict()))).tokens == found.tokens
@@ -55,15 +55,15 @@ def test_it_says_what_was_chosen(subject):
 def test_other_tasks_have_a_flow_too(made):
     found = flow(load(made()), TEXT)
     assert found.nodes[0].sum(1) == pytest.approx(1.0, abs=1e-5)  # all of a head's attention arrives
-    assert " '" in found.answer  # of which word, or after which
+    assert " '" in found.prediction  # of which word, or after which
 
 
 @pytest.mark.parametrize(("name", "answer"), [("pooled-post-sinusoidal-cross_entropy", "LABEL_"),
                                               ("pooled-series", "the value ")])  # fmt: skip
 def test_the_models_of_paper_000(name, answer):
     found = flow(Subject(zoo.BY_NAME[name].build(), wordpiece()), "good film not bad")
-    assert found.answer.startswith(answer)
-    assert "nan" not in found.answer
+    assert found.prediction.startswith(answer)
+    assert "nan" not in found.prediction
     assert found.method.startswith("lat, from: local attention (local)")
     assert found.nodes[-1] == pytest.approx(np.tile(found.readout, (found.heads, 1)))
 

@@ -11,7 +11,7 @@ def by_hand(**changes):
     nodes = np.array([[[0.56, 0.44]], [[0.32, 0.68]], [[0.4, 0.6]]])  # [level head token]; see test_flow
     nodes[0, 0] = [0.32 * 0.9 + 0.68 * 0.4, 0.32 * 0.1 + 0.68 * 0.6]
     given = {"tokens": ("so", "dull"), "scores": nodes[0, 0], "nodes": nodes, "weights": weights,
-             "readout": np.array([0.4, 0.6]), "method": "lat", "answer": "negative"}  # fmt: skip
+             "readout": np.array([0.4, 0.6]), "method": "lat", "prediction": "negative"}  # fmt: skip
     return Flow(**given | changes)
 
 

@@ -74,7 +74,7 @@ def test_a_head_that_is_pointed_at_stands_out(seen, flow):
     assert seen["still"] == [0, 0]
     assert seen["head"]["asked"]
     first, second = seen["head"]["painted"]
-    assert first < second / 4  # in the other column only what passes from the answer and to the tokens
+    assert first < second / 4  # in the other column only what passes from the prediction and to the tokens
     best = TOKENS[int(flow.nodes[0, 1].argmax())]
     assert seen["head"]["said"].startswith(f"Head 2: its attention arrives mostly at “{best}” (")
     assert seen["left"] == {"said": seen["begin"], "painted": [0, 0]}

@@ -6,7 +6,7 @@ import pytest
 from support.flows import by_hand, large, made
 from whence.figures.flow.layout import LEFT, LONGEST, TOP, alpha_of, bound, darkest_dot, layout, lines
 from whence.figures.flow.svg import as_svg
-from whence.figures.tokens.svg import SIZE, width_of
+from whence.figures.tokens.drawing import SIZE, width_of
 
 
 def test_places_by_hand():

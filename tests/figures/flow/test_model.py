@@ -23,7 +23,7 @@ def test_through_json_and_back():
     flow = made(["a", "</script>", "电影", "\ud800"], 3, 2)
     again = flow_from(json.loads(json.dumps(flow.as_dict())))
     assert again.tokens == flow.tokens
-    assert (again.method, again.answer) == (flow.method, flow.answer)
+    assert (again.method, again.prediction) == (flow.method, flow.prediction)
     assert np.abs(again.weights - flow.weights).max() <= 0.5e-4 + 1e-12
     for name in ("nodes", "readout", "scores"):
         assert getattr(again, name) == pytest.approx(getattr(flow, name), abs=1e-6)

@@ -8,10 +8,11 @@ import pytest
 from support.flows import by_hand, large, made
 from support.html import NASTY, Reader
 from whence.figures.flow.captions import HOW_TO_READ
+from whence.figures.flow.drawing import draw_flow, inks
 from whence.figures.flow.html import as_frame, as_html
-from whence.figures.flow.layout import layout
+from whence.figures.flow.layout import alpha_of, darkest_dot, layout
 from whence.figures.flow.pdf import as_figure, save_pdf
-from whence.figures.flow.svg import as_svg, inks
+from whence.figures.flow.svg import as_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -23,7 +24,7 @@ def test_svg_by_hand():
     assert paths["0.48"] == f"M{right:.1f} {places.y[2]:.1f}L{right:.1f} {places.y[1]:.1f}"  # .8 · .6
     assert paths["0.12"] == f"M{right:.1f} {places.y[2]:.1f}L{left:.1f} {places.y[1]:.1f}"  # .2 · .6
     words = [text.text for text in tree.iter(f"{SVG}text")]
-    for shown in ("layer 1", "layer 2", "input", "answer", "head 1", "tokens"):
+    for shown in ("layer 1", "layer 2", "input", "prediction", "head 1", "tokens"):
         assert shown in words
     inks = {"".join(text.itertext()): text.get("fill") for text in tree.iter(f"{SVG}text")}
     assert inks["so: 0.56so"] == "#000000"  # the title, then the text
@@ -53,7 +54,7 @@ def test_every_token_is_text_and_none_is_run():
     flow = made(NASTY, 2, 2)
     tree = ElementTree.fromstring(as_svg(flow))
     assert {element.tag.removeprefix(SVG) for element in tree.iter()} == {
-        "svg", "title", "desc", "rect", "g", "path", "circle", "text",
+        "svg", "title", "desc", "rect", "g", "path", "text",
     }  # fmt: skip
     titles = " ".join(title.text for title in tree.iter(f"{SVG}title"))
     assert "<script>alert(1)</script>: " in titles
@@ -65,7 +66,7 @@ def test_every_token_is_text_and_none_is_run():
 
 
 def test_a_page_fetches_nothing():
-    page = as_html(by_hand(answer="<b>good</b>"))
+    page = as_html(by_hand(prediction="<b>good</b>"))
     assert not re.search(r"https?://|src=|@import|url\(|import ", page)
     assert "default-src 'none'" in page
     assert "<b>" not in page
@@ -94,14 +95,41 @@ def test_a_large_pdf_is_bounded(tmp_path):
 def test_the_figure_has_the_words_of_the_svg():
     figure = as_figure(made(["so", "dull", "$x$"], 2, 2))
     written = [text.get_text() for text in figure.axes[0].texts]
-    for shown in ("so", "$x$", "head 2", "layer 2", "input", "answer"):
+    for shown in ("so", "$x$", "head 2", "layer 2", "input", "prediction"):
         assert shown in written
-    assert len(figure.axes[0].collections) == 2  # fans, and lines within heads
 
 
-@pytest.mark.parametrize("answer", ["", "positive " * 40])
-def test_the_heading_fits(answer):
-    svg = ElementTree.fromstring(as_svg(by_hand(answer=answer)))
+@pytest.mark.parametrize("scale", ["strongest", "authors"])
+@pytest.mark.parametrize("flow", [by_hand(), made(["so", "dull", "longer" * 4], 3, 4), large()], ids=["2", "3", "60"])
+def test_svg_and_figure_show_every_shape_of_the_drawing(flow, scale):
+    drawing = draw_flow(flow, scale)
+    tree, axes = ElementTree.fromstring(as_svg(flow, scale)), as_figure(flow, scale).axes[0]
+    segments = [segment for strokes in drawing.strokes for segment in strokes.segments]
+    points = [point for dots in drawing.dots for point in dots.points]
+    paths = "".join(path.get("d") for path in tree.iter(f"{SVG}path"))
+    assert re.findall(r"M[^M]+L[^M]+", paths) == [f"M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" for a, b, c, d in segments]
+    assert re.findall(r"M[^M]+h0", paths) == [f"M{x:.1f} {y:.1f}h0" for x, y in points]
+    (lines,) = axes.collections
+    np.testing.assert_array_equal(np.reshape([path.vertices for path in lines.get_paths()], (-1, 4)), segments)
+    np.testing.assert_array_equal(lines.get_colors()[:, 3], [s.alpha for s in drawing.strokes for _ in s.segments])
+    np.testing.assert_array_equal(np.concatenate([dots.get_xydata() for dots in axes.lines]), points)
+    assert [dots.get_color()[3] for dots in axes.lines] == [dots.alpha for dots in drawing.dots]
+    written = [(round(text.x, 1), round(text.y, 1), text.text) for text in drawing.texts]
+    drawn = [(round(x, 1), round(y, 1), text.get_text()) for text in axes.texts for x, y in [text.get_position()]]
+    assert drawn == written
+    texts = [(float(text.get("x")), float(text.get("y"))) for text in tree.iter(f"{SVG}text")]
+    assert texts == [(float(f"{text.x:.1f}"), float(f"{text.y:.1f}")) for text in drawing.texts]
+    assert len(segments) > 3
+    assert len(points) == 2 * flow.nodes.size + 1 - (alpha_steps(flow, scale) == 0).sum()
+
+
+def alpha_steps(flow, scale):
+    return np.rint(100 * alpha_of(flow.nodes, darkest_dot(flow, scale), scale))
+
+
+@pytest.mark.parametrize("prediction", ["", "positive " * 40])
+def test_the_heading_fits(prediction):
+    svg = ElementTree.fromstring(as_svg(by_hand(prediction=prediction)))
     heading = next(text for text in svg.iter(f"{SVG}text") if text.get("font-weight") == "bold").text
     assert heading.startswith("Flow of attention through 2 layers of 1 head")
     assert len(heading) * 7.7 < float(svg.get("width"))

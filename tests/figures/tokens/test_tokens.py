@@ -7,6 +7,7 @@ import pytest
 from support.html import NASTY, Reader
 from whence.core.errors import BadData
 from whence.figures.token_shading import blend, lines, visible
+from whence.figures.tokens.pdf import save_pdf
 from whence.figures.tokens.text import as_html, as_latex, as_svg, as_text
 
 SCORES = {"lat": [0.1 * number for number in range(10)], "<b>grad": [math.nan, *(-0.1 * number for number in range(9))]}
@@ -121,3 +122,17 @@ def test_shades_over_the_range_of_a_text(scores, shades, scale):
     (line,) = lines(["a", "b", "c"], scores, "range")
     assert line.shades == pytest.approx(shades)
     assert line.scale == scale
+
+
+def test_the_pdf_shows_every_shape_of_the_svg(tmp_path, monkeypatch):
+    figures = []
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda figure, *_, **__: figures.append(figure))
+    tokens, scores = [f"token{number}" for number in range(30)], {"a": [0.1] * 30, "b": [-0.2] * 30}
+    save_pdf(tokens, scores, tmp_path / "x.pdf", width=300)
+    axes, tree = figures[0].axes[0], ElementTree.fromstring(as_svg(tokens, scores, width=300))
+    svg = "{http://www.w3.org/2000/svg}"
+    boxes = [(float(box.get("x")), float(box.get("y"))) for box in tree.iter(f"{svg}rect") if box.get("x")]
+    assert [(round(x, 1), round(y, 1)) for x, y in (patch.get_xy() for patch in axes.patches)] == boxes
+    assert len(boxes) == 60
+    written = [text.text for text in tree.iter(f"{svg}text")]
+    assert sorted(text.get_text() for text in axes.texts) == sorted(written)

@@ -6,16 +6,16 @@ from whence.figures.token_shading import score_text, visible
 
 HOW_TO_READ = (
     "How to read: each column is one attention head, each row one layer; the dots of a row are the tokens, in their"
-    " order. Attention is followed from the answer at the top down to the tokens it came from: a dot is as dark as the"
-    " attention that has arrived there, a line as dark as what goes along it. At the bottom all heads are added up: the"
-    " darker a token, the more attention has arrived at it. This shows where the model looks, not what its answer"
-    " depends on."
+    " order. Attention is followed from the prediction at the top down to the tokens it came from: a dot is as dark as"
+    " the attention that has arrived there, a line as dark as what goes along it. At the bottom all heads are added up:"
+    " the darker a token, the more attention has arrived at it. This shows where the model looks, not what its"
+    " prediction depends on."
 )
 
 
 def heading(flow: Flow) -> str:
     """What the picture is of."""
-    said = f"; the model says: {visible(flow.answer)}" if flow.answer else ""
+    said = f"; the model predicts: {visible(flow.prediction)}" if flow.prediction else ""
     return f"Flow of attention through {_some(flow.depth, 'layer')} of {_some(flow.heads, 'head')}{said}"
 
 
@@ -38,7 +38,7 @@ def scales(flow: Flow, drawn: Lines, dot: float) -> str:
     )
 
 
-def in_words(flow: Flow, most: int = 5) -> str:
+def describe_flow(flow: Flow, most: int = 5) -> str:
     """The picture for those who do not see it: the tokens with most attention, and through which heads it came."""
     ranked = sorted(range(len(flow.tokens)), key=lambda token: -flow.scores[token])[:most]
     told = []

@@ -6,10 +6,10 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from whence.figures.flow.captions import HOW_TO_READ, heading, in_words, scales
+from whence.figures.flow.captions import HOW_TO_READ, describe_flow, heading, scales
+from whence.figures.flow.drawing import head_name, inks
 from whence.figures.flow.layout import DARK, FANS, POWER, Scale, bound, darkest_dot, layout, lines
 from whence.figures.flow.model import Flow
-from whence.figures.flow.svg import head_name, inks
 
 # the page may run what is written in it, and fetch nothing
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
@@ -24,7 +24,7 @@ def as_data(flow: Flow, scale: Scale = "strongest") -> dict[str, Any]:
         "layout": places.as_dict() | {"dark": DARK},
         "shade": {"line": drawn.darkest, "dot": dot, "least": drawn.least, "power": POWER[scale],
                   "above": above, "below": bound(flow.nodes[0], FANS)},
-        "words": {"heading": heading(flow), "short": in_words(flow), "how": HOW_TO_READ,
+        "words": {"heading": heading(flow), "short": describe_flow(flow), "how": HOW_TO_READ,
                   "scales": scales(flow, drawn, dot), "inks": inks(flow),
                   "heads": [head_name(flow, places, head) for head in range(flow.heads)]},
     }  # fmt: skip

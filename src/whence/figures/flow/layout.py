@@ -14,7 +14,7 @@ from numpy import ndarray
 
 from whence.figures.flow.model import Flow
 from whence.figures.token_shading import visible
-from whence.figures.tokens.svg import SIZE, width_of
+from whence.figures.tokens.drawing import SIZE, width_of
 
 LEFT, RIGHT, TOP = 84.0, 16.0, 50.0  # pixels beside and above the columns
 WIDEST = 1000.0  # of all columns, where the tokens are not too many for it
@@ -23,7 +23,8 @@ SLOT = 17.0  # the least room for a token's text, turned upright
 LONGEST = 16  # letters of a token that are written
 LINES = 6000  # as many are drawn; beyond that nothing can be told apart, and files become large
 DARK = 3.2  # the least radius of the darkest dot
-FANS = 240  # lines from the answer, and to the tokens
+FANS = 240  # lines from the prediction, and to the tokens
+THIN = 1.1  # the width of lines
 FAINTEST = 0.05  # of a line that can just be seen
 LINE, DOT = 0.25, 0.5  # of a head's attention: where nothing carries as much, no line, and no dot, is quite dark
 Scale = Literal["strongest", "authors"]
@@ -41,14 +42,14 @@ class Label:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Pixels. `x` [head token] and `y` [level] are the places of dots; `answer` is where all lines begin."""
+    """Pixels. `x` [head token] and `y` [level] are the places of dots; `prediction` is where all lines begin."""
 
     width: float
     height: float
     x: Float[ndarray, "head token"]
     y: Float[ndarray, " level"]
     radius: float
-    answer: tuple[float, float]
+    prediction: tuple[float, float]
     labels: tuple[Label, ...]
     upright: bool  # whether the tokens' text is turned
     text_top: float  # where the tokens' text begins
@@ -61,7 +62,7 @@ class Layout:
         """Plain values for JSON."""
         return {
             "width": self.width, "height": self.height, "x": self.x.round(2).tolist(), "y": self.y.round(2).tolist(),
-            "radius": self.radius, "answer": self.answer, "upright": self.upright, "top": self.text_top,
+            "radius": self.radius, "prediction": self.prediction, "upright": self.upright, "top": self.text_top,
             "labels": [[round(label.x, 2), label.text, label.whole] for label in self.labels],
         }  # fmt: skip
 

@@ -1,7 +1,6 @@
-"""The flow of attention: from where the answer is read, down through layers and heads, to the tokens.
+"""The flow of attention: from where the prediction is read, down through layers and heads, to the tokens.
 
-Plain numbers, made by an explainer (`lat`) and drawn by `flow_svg`, `flow_pdf` and `flow_html` (Wu et al. 2020, Fig.
-3).
+Plain numbers, made by an explainer (`lat`) and drawn by `svg`, `pdf` and `html` (Wu et al. 2020, Fig. 3).
 """
 
 import math
@@ -24,12 +23,12 @@ AXES = {"scores": "token", "readout": "token", "nodes": "level head token", "wei
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """Weights, and how much attention arrives where when it is followed from the answer down to the tokens.
+    """Weights, and how much attention arrives where when it is followed from the prediction down to the tokens.
 
-    `readout` [token] is what the answer is read from (the pooling attention, or a row of the last layer), and `nodes`
-    [level head token] what has arrived at a token of a head: level `depth` is the top, level 0 the input, and nodes[l,
-    h, i] = Σ_j weights[l, h, j, i] · nodes[l+1, h, j] (Wu et al. 2020, Eq. 10). `scores` [token] is what becomes of it
-    for each token, by the normalisation that `method` states.
+    `readout` [token] is what the prediction is read from (the pooling attention, or a row of the last layer), and
+    `nodes` [level head token] what has arrived at a token of a head: level `depth` is the top, level 0 the input, and
+    nodes[l, h, i] = Σ_j weights[l, h, j, i] · nodes[l+1, h, j] (Wu et al. 2020, Eq. 10). `scores` [token] is what
+    becomes of it for each token, by the normalisation that `method` states.
     """
 
     tokens: tuple[str, ...]
@@ -38,7 +37,7 @@ class Flow:
     weights: Float[ndarray, "depth head query key"]
     readout: Float[ndarray, " token"]
     method: str = ""
-    answer: str = ""  # what the model says of the text
+    prediction: str = ""  # with its probability
 
     def __post_init__(self) -> None:
         for name, axes in AXES.items():
@@ -72,7 +71,7 @@ class Flow:
         return {
             "tokens": list(self.tokens), "scores": [float(f"{score:.6g}") for score in self.scores],
             "nodes": self.nodes.round(6).tolist(), "unit": UNIT, "weights": parts.tolist(),
-            "readout": self.readout.round(6).tolist(), "method": self.method, "answer": self.answer,
+            "readout": self.readout.round(6).tolist(), "method": self.method, "prediction": self.prediction,
         }  # fmt: skip
 
     def save(self, path: str | Path, scale: Any = "strongest") -> None:
@@ -117,8 +116,8 @@ def flow_from(values: Mapping[str, Any]) -> Flow:
         raise BadData(f"{size} tokens need {size**2} weights in each layer and head; there are {weights.shape[-1]}")
     square = weights.reshape(*weights.shape[:2], size, size) / values["unit"]  # [depth head query key]
     scores, nodes, readout = (_array(name, values[name], AXES[name]) for name in ("scores", "nodes", "readout"))
-    method, answer = (str(values.get(name, "")) for name in ("method", "answer"))
-    return Flow(tuple(str(token) for token in values["tokens"]), scores, nodes, square, readout, method, answer)
+    method, prediction = (str(values.get(name, "")) for name in ("method", "prediction"))
+    return Flow(tuple(str(token) for token in values["tokens"]), scores, nodes, square, readout, method, prediction)
 
 
 def _array(name: str, values: Any, axes: str) -> Float[ndarray, "..."]:

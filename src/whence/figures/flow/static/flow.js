@@ -78,7 +78,7 @@ function names(stage, { flow, layout, words }) {
   const row = (text, top, style) => element(stage, "span", text, { className: "row" }, { top: `${top}px`, ...style });
   layout.y.forEach((y, level) => row(level ? `layer ${level}` : "input", y));
   row("tokens", layout.top + 9);
-  row("answer", layout.answer[1] - 14, { left: `${layout.answer[0]}px`, transform: "translate(-50%, -50%)" });
+  row("prediction", layout.prediction[1] - 14, { left: `${layout.prediction[0]}px`, transform: "translate(-50%, -50%)" });
   const heads = toolbar(stage, "heads", flow.heads, (head) => ({
     text: words.heads[head], name: `head ${head + 1}`, className: "head",
     style: { left: `${(layout.x[head][0] + layout.x[head].at(-1)) / 2}px`, top: `${layout.y[flow.depth] - 8}px` },

@@ -43,7 +43,7 @@ export function lines(flow, head, share, least, visit) {
 
 // What is drawn of some heads, or of what arrives at a token through them, on the scale of that token.
 export function chosen({ flow, layout, shade }, heads, token) {
-  const { x, y, labels, answer, top } = layout;
+  const { x, y, labels, prediction, top } = layout;
   const whole = token === null && heads.length === flow.heads;
   const most = token === null ? shade.dot : Math.max(...heads.map((head) => flow.nodes[0][head][token]), 1e-9);
   const line = token === null ? shade.line : most, seen = line * SEEN ** (1 / shade.power);
@@ -60,10 +60,10 @@ export function chosen({ flow, layout, shade }, heads, token) {
       for (let level = 0; level <= flow.depth; level++) {
         dots[Math.round(dark(here(level), most) * BINS)].push(x[head][at], y[level]);
       }
-      if (above >= (whole ? shade.above : seen)) stroke(dark(above, most), ...answer, x[head][at], y[flow.depth]);
+      if (above >= (whole ? shade.above : seen)) stroke(dark(above, most), ...prediction, x[head][at], y[flow.depth]);
       if (below >= (whole ? shade.below : seen)) stroke(dark(below, most), x[head][at], y[0], labels[at][0], top - 3);
     }
   }
-  dots[BINS].push(...answer);
+  dots[BINS].push(...prediction);
   return { strokes, dots, whole };
 }
