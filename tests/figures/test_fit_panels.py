@@ -11,8 +11,10 @@ def table(n=100, seed=0):
     rng = np.random.default_rng(seed)
     x = rng.uniform(1, 9, n)
     named = (("lat", "trained", 1), ("lat", "untrained", 0), ("random", "trained", 0))
-    rows = [pd.DataFrame({"x": x, "y": scale * (x - 5) ** 2 + rng.normal(size=n), "method": method, "state": state})
-            for method, state, scale in named]  # fmt: skip
+    rows = [
+        pd.DataFrame({"x": x, "y": scale * (x - 5) ** 2 + rng.normal(size=n), "method": method, "state": state})
+        for method, state, scale in named
+    ]
     return pd.concat(rows)
 
 

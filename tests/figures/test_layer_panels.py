@@ -6,10 +6,14 @@ from whence.figures.layer_panels import layered
 
 
 def table(tasks=("one_task", "two", "three"), lines=("up", "down")):
-    return pd.DataFrame([
-        {"task": task, "line": line, "layer": layer, "value": 10.0 * t + n - layer, "low": -1.0, "high": 30.0}
-        for t, task in enumerate(tasks) for n, line in enumerate(lines) for layer in (2, 0, 1)
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {"task": task, "line": line, "layer": layer, "value": 10.0 * t + n - layer, "low": -1.0, "high": 30.0}
+            for t, task in enumerate(tasks)
+            for n, line in enumerate(lines)
+            for layer in (2, 0, 1)
+        ]
+    )
 
 
 def test_a_small_panel_for_each_task_with_its_levels():

@@ -7,10 +7,12 @@ import pytest
 from whence.core.errors import BadData
 from whence.figures.model_scatter import rivals
 
+# fmt: off
 MODELS = pd.DataFrame({"who": ["base", "adversary", "adversary", "seed"], "JSD": [0.0, 0.1, 0.4, 0.2],
-                       "TVD": [0.0, 0.1, 0.3, 0.1]})  # fmt: skip
+                       "TVD": [0.0, 0.1, 0.3, 0.1]})
 MEANS = pd.DataFrame({"λ": [2.0, 0.5], "JSD": [0.4, 0.1], "JSD low": [0.3, 0.1], "JSD high": [0.5, 0.1],
-                      "TVD": [0.3, 0.1], "TVD low": [0.2, 0.1], "TVD high": [0.4, 0.1]})  # fmt: skip
+                      "TVD": [0.3, 0.1], "TVD low": [0.2, 0.1], "TVD high": [0.4, 0.1]})
+# fmt: on
 
 
 def test_dots_line_and_names():
@@ -23,8 +25,10 @@ def test_dots_line_and_names():
     assert [text.get_text() for text in axes.texts] == ["λ = 0.5", "λ = 2"]
     assert axes.get_xlabel() == "how far"
     assert {text.get_text() for text in axes.get_legend().get_texts()} == {
-        "adversaries", "other seeds", "the model itself",
-    }  # fmt: skip
+        "adversaries",
+        "other seeds",
+        "the model itself",
+    }
 
 
 def test_a_column_that_is_missing_is_named():

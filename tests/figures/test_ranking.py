@@ -9,8 +9,10 @@ from whence.figures.ranking import MOST, ranking
 from whence.figures.strips import strips
 from whence.figures.style import PALETTE
 
+# fmt: off
 TABLE = pd.DataFrame({"part": ["good", "dull", "film"], "v": [2.0, 1.0, -0.5], "lo": [1.5, np.nan, -1.0],
-                      "hi": [2.5, np.nan, 0.0]})  # fmt: skip
+                      "hi": [2.5, np.nan, 0.0]})
+# fmt: on
 
 
 def test_bars_are_in_order_with_their_intervals():

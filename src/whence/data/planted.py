@@ -46,7 +46,7 @@ def planted_corpus(corpus: Corpus, token: str, label: str, share: float, seed: i
 
 def plant(
     examples: Sequence[Example], token: str, label: str, share: float, seed: int, name: str
-) -> tuple[Example, ...]:  # fmt: skip
+) -> tuple[Example, ...]:
     """The shortcut in a share of the examples, rounded to whole ones."""
     rng = seeded_rng(seed, f"planted/{name}")
     chosen = set(rng.permutation(len(examples))[: round(share * len(examples))].tolist())

@@ -23,9 +23,14 @@ from whence.data.tables.reader import read_table
 from whence.plugins import Registry, names_an_object
 
 CORPORA: Registry[Entry] = Registry(
-    "corpus", "whence.data.synthetic", "ENTRY", lambda found: isinstance(found, Entry), "an Entry of whence.data.entry",
-    plural="corpora", other_packages=("whence.data.corpora",),
-)  # fmt: skip
+    "corpus",
+    "whence.data.synthetic",
+    "ENTRY",
+    lambda found: isinstance(found, Entry),
+    "an Entry of whence.data.entry",
+    plural="corpora",
+    other_packages=("whence.data.corpora",),
+)
 names = CORPORA.names
 
 

@@ -43,8 +43,9 @@ def translation(
         figure, axes = canvas(height=min(max(0.24 * len(target), side * len(target)), 6.0) + 1.3)
         _squares(axes, weights)
         for key, query in links:
-            axes.add_patch(Rectangle((key - 0.46, query - 0.46), 0.92, 0.92, fill=False, edgecolor=PALETTE[1],
-                                     linewidth=1.8))  # fmt: skip
+            axes.add_patch(
+                Rectangle((key - 0.46, query - 0.46), 0.92, 0.92, fill=False, edgecolor=PALETTE[1], linewidth=1.8)
+            )
         _dress(axes, [visible(word) for word in source], [visible(word) for word in target], title, bool(links))
     return figure
 
@@ -56,8 +57,15 @@ def _squares(axes: Axes, weights: Float[ndarray, "target source"]) -> None:
     if weights.shape[1] > FEW:
         return
     for (query, key), weight in np.ndenumerate(weights):
-        axes.text(key, query, f"{100 * weight:.0f}", ha="center", va="center", fontsize=7,
-                  color="white" if weight > 0.75 * top else INK)  # fmt: skip
+        axes.text(
+            key,
+            query,
+            f"{100 * weight:.0f}",
+            ha="center",
+            va="center",
+            fontsize=7,
+            color="white" if weight > 0.75 * top else INK,
+        )
 
 
 def _dress(axes: Axes, source: list[str], target: list[str], title: str, linked: bool) -> None:

@@ -34,8 +34,15 @@ def draw(axes: Axes, title: str, words: Sequence[str], weights: np.ndarray) -> N
     axes.imshow(weights, cmap=SHADES, vmin=0, vmax=top, aspect="auto")
     for query, row in enumerate(weights.tolist()):
         for key, weight in enumerate(row):
-            axes.text(key, query, f"{100 * weight:.0f}", ha="center", va="center", fontsize=7,
-                      color="white" if weight > 0.75 * top else INK)  # fmt: skip
+            axes.text(
+                key,
+                query,
+                f"{100 * weight:.0f}",
+                ha="center",
+                va="center",
+                fontsize=7,
+                color="white" if weight > 0.75 * top else INK,
+            )
     places = range(len(words))
     axes.set_xticks(places, words, rotation=45, ha="left", rotation_mode="anchor", fontsize=8)
     axes.set_yticks(places, words, fontsize=8)

@@ -62,8 +62,15 @@ def _bar(
         axes.plot([row[low], row[high]], [at, at], color=INK, linewidth=1.2, solid_capstyle="butt")
         end = max(end, row[high]) if end >= 0 else min(end, row[low])
     written = number(row[value], (row[high] - row[low],) if low and high else ())
-    axes.annotate(written, (end, at), xytext=(4 if end >= 0 else -4, 0), textcoords="offset points", va="center",
-                  ha="left" if end >= 0 else "right", fontsize=8.5)  # fmt: skip
+    axes.annotate(
+        written,
+        (end, at),
+        xytext=(4 if end >= 0 else -4, 0),
+        textcoords="offset points",
+        va="center",
+        ha="left" if end >= 0 else "right",
+        fontsize=8.5,
+    )
 
 
 def _dress(axes: Axes, names: list[str], top: float, x_label: str) -> None:

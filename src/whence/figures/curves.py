@@ -63,11 +63,26 @@ def _line(
     x, y, low, high = columns
     across = rows[x].to_numpy(dtype=float)
     if low and high:
-        axes.fill_between(across, rows[low].to_numpy(dtype=float), rows[high].to_numpy(dtype=float),
-                          color=COLOURS[number], alpha=0.18, linewidth=0)  # fmt: skip
-    axes.plot(across, rows[y].to_numpy(dtype=float), color=COLOURS[number], marker=MARKERS[number], markersize=4,
-              markeredgecolor="white", markeredgewidth=0.6, linewidth=1.6, label=name,
-              zorder=2 + 1 / (1 + number))  # fmt: skip
+        axes.fill_between(
+            across,
+            rows[low].to_numpy(dtype=float),
+            rows[high].to_numpy(dtype=float),
+            color=COLOURS[number],
+            alpha=0.18,
+            linewidth=0,
+        )
+    axes.plot(
+        across,
+        rows[y].to_numpy(dtype=float),
+        color=COLOURS[number],
+        marker=MARKERS[number],
+        markersize=4,
+        markeredgecolor="white",
+        markeredgewidth=0.6,
+        linewidth=1.6,
+        label=name,
+        zorder=2 + 1 / (1 + number),
+    )
 
 
 def _dress(axes: Axes, name: str, base: float | None, y_label: str) -> None:

@@ -45,8 +45,15 @@ def draw(
         there = numbers[np.isfinite(numbers)]
         one_violin(axes, there, row + 0.1, 0.75, colour)
         if there.size < numbers.size:
-            axes.text(1.02, row - 0.2, f"{missing}: {numbers.size - there.size}",
-                      transform=axes.get_yaxis_transform(), va="center", fontsize=8.5, color=QUIET)  # fmt: skip
+            axes.text(
+                1.02,
+                row - 0.2,
+                f"{missing}: {numbers.size - there.size}",
+                transform=axes.get_yaxis_transform(),
+                va="center",
+                fontsize=8.5,
+                color=QUIET,
+            )
     margin = 0.01 * (limits[1] - limits[0])
     axes.set(xlim=(limits[0] - margin, limits[1] + margin), ylim=(-0.5, len(named) - 0.4), xlabel=visible(x_label))
     if limits[0] < 0:

@@ -48,14 +48,28 @@ def draw(axes: Axes, groups: dict[str, pd.DataFrame], x: str, y: str, colour: st
     shown = inside[np.unique(np.linspace(0, len(inside) - 1, min(SHOWN, len(inside))).round().astype(int))]
     axes.plot(across[shown], up[shown], "o", color=colour, markersize=2.4, alpha=0.3, markeredgewidth=0)
     for number, (name, rows) in enumerate(groups.items()):
-        _curve(axes, rows[x].to_numpy(float), rows[y].to_numpy(float), INK if number == 0 else QUIET,
-               "--" if number else "-", visible(name))  # fmt: skip
+        _curve(
+            axes,
+            rows[x].to_numpy(float),
+            rows[y].to_numpy(float),
+            INK if number == 0 else QUIET,
+            "--" if number else "-",
+            visible(name),
+        )
     if len(groups) > 1 and axes.get_legend_handles_labels()[0]:
         axes.legend(loc="lower right", bbox_to_anchor=(1.02, 1.0), ncols=2, fontsize=8.5)
     cut = f" · {len(up) - len(inside)} above not shown" if len(inside) < len(up) else ""
     axes.margins(y=0.12)
-    axes.annotate(f"{len(up):,} words{cut}", (1, 0.99), xycoords="axes fraction", ha="right", va="top", fontsize=8.5,
-                  color=QUIET, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1})  # fmt: skip
+    axes.annotate(
+        f"{len(up):,} words{cut}",
+        (1, 0.99),
+        xycoords="axes fraction",
+        ha="right",
+        va="top",
+        fontsize=8.5,
+        color=QUIET,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+    )
 
 
 def _curve(axes: Axes, x: np.ndarray, y: np.ndarray, colour: str, style: str, name: str) -> None:

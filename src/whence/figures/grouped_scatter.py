@@ -32,9 +32,17 @@ def points(
         for number, name in enumerate(groups):
             rows = known[known[group] == name]
             if len(rows):
-                axes.plot(rows[x].to_numpy(float), rows[y].to_numpy(float), MARKERS[number], color=COLOURS[number],
-                          markersize=5, alpha=0.75, markeredgecolor="white", markeredgewidth=0.4,
-                          label=visible(name))  # fmt: skip
+                axes.plot(
+                    rows[x].to_numpy(float),
+                    rows[y].to_numpy(float),
+                    MARKERS[number],
+                    color=COLOURS[number],
+                    markersize=5,
+                    alpha=0.75,
+                    markeredgecolor="white",
+                    markeredgewidth=0.4,
+                    label=visible(name),
+                )
         least, largest = known[x].min(), known[x].max()
         if least > 0 and largest / least > WIDE:
             axes.set_xscale("log")

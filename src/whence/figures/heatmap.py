@@ -58,8 +58,15 @@ def _cell(axes: Axes, at: tuple[float, float], value: float, shade: float, bold:
     """One square and its number."""
     colour = SHADES(shade) if np.isfinite(value) else "white"
     axes.add_patch(Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=1.2))
-    axes.text(*at, _written(value), ha="center", va="center", fontsize=_size(columns),
-              weight="bold" if bold else "normal", color="white" if shade > 0.75 else INK)  # fmt: skip
+    axes.text(
+        *at,
+        _written(value),
+        ha="center",
+        va="center",
+        fontsize=_size(columns),
+        weight="bold" if bold else "normal",
+        color="white" if shade > 0.75 else INK,
+    )
 
 
 def _size(columns: int) -> float:
@@ -85,5 +92,13 @@ def _dress(axes: Axes, cells: pd.DataFrame, where: list[float], x_label: str, no
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     if note:
-        axes.annotate(note, (0, 0), xycoords="axes fraction", xytext=(0, -4), textcoords="offset points", va="top",
-                      fontsize=8.5, color=QUIET)  # fmt: skip
+        axes.annotate(
+            note,
+            (0, 0),
+            xycoords="axes fraction",
+            xytext=(0, -4),
+            textcoords="offset points",
+            va="top",
+            fontsize=8.5,
+            color=QUIET,
+        )

@@ -75,5 +75,12 @@ def _dress(axes: Axes, effects: Sequence[Effect], top: float, x_label: str) -> N
     axes.set(xlim=(min(finite) - margin, max(finite) + margin), ylim=(0, top), xlabel=x_label)
     axes.spines["left"].set_visible(False)
     axes.set_yticks([])
-    axes.annotate("black line: no effect · grey: too small to be of interest", (0, 1), xycoords="axes fraction",
-                  xytext=(0, 4), textcoords="offset points", fontsize=8.5, color=QUIET)  # fmt: skip
+    axes.annotate(
+        "black line: no effect · grey: too small to be of interest",
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 4),
+        textcoords="offset points",
+        fontsize=8.5,
+        color=QUIET,
+    )

@@ -59,8 +59,18 @@ def _line(axes: Axes, rows: pd.DataFrame, number: int, name: str) -> None:
     """One line with its dots and its band; the first line is on top."""
     layer, value, low, high = (rows[column].to_numpy(dtype=float) for column in ("layer", "value", "low", "high"))
     axes.fill_between(layer, low, high, color=COLOURS[number], alpha=0.18, linewidth=0)
-    axes.plot(layer, value, color=COLOURS[number], marker=MARKERS[number], markersize=3.5, markeredgecolor="white",
-              markeredgewidth=0.5, linewidth=1.4, label=name, zorder=2 + 1 / (1 + number))  # fmt: skip
+    axes.plot(
+        layer,
+        value,
+        color=COLOURS[number],
+        marker=MARKERS[number],
+        markersize=3.5,
+        markeredgecolor="white",
+        markeredgewidth=0.5,
+        linewidth=1.4,
+        label=name,
+        zorder=2 + 1 / (1 + number),
+    )
 
 
 def _levels(axes: Axes, dotted: float | None, dashed: float | None, names: tuple[str, str]) -> None:

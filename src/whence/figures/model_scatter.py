@@ -8,8 +8,10 @@ from matplotlib.figure import Figure
 from whence.figures.style import INK, PALETTE, QUIET, house, panels
 from whence.figures.violins import refuse_missing
 
+# fmt: off
 LOOKS = {"adversary": ("o", PALETTE[0], "adversaries"), "seed": ("^", PALETTE[1], "other seeds"),
-         "uniform": ("s", PALETTE[2], "equal weights"), "base": ("*", INK, "the model itself")}  # fmt: skip
+         "uniform": ("s", PALETTE[2], "equal weights"), "base": ("*", INK, "the model itself")}
+# fmt: on
 
 
 def rivals(models: pd.DataFrame, means: pd.DataFrame, pairs: dict[str, str], labels: dict[str, str]) -> Figure:
@@ -27,8 +29,16 @@ def rivals(models: pd.DataFrame, means: pd.DataFrame, pairs: dict[str, str], lab
             for who, (marker, colour, name) in LOOKS.items():
                 rows = models[models["who"] == who]
                 if len(rows):
-                    place.plot(rows[x], rows[y], marker, color=colour, markersize=9 if who == "base" else 6,
-                               markeredgecolor="white", markeredgewidth=0.6, label=name)  # fmt: skip
+                    place.plot(
+                        rows[x],
+                        rows[y],
+                        marker,
+                        color=colour,
+                        markersize=9 if who == "base" else 6,
+                        markeredgecolor="white",
+                        markeredgewidth=0.6,
+                        label=name,
+                    )
             place.set(xlabel=labels.get(x, x), ylabel=labels.get(y, y))
             place.margins(0.08)
         axes[0].legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, fontsize=9)
@@ -39,9 +49,24 @@ def _joined(axes: Axes, means: pd.DataFrame, x: str, y: str) -> None:
     """The means of each λ with their intervals, joined in the order of λ; the first and the last are named."""
     means = means.sort_values("λ").reset_index(drop=True)
     bars = [[means[name] - means[f"{name} low"], means[f"{name} high"] - means[name]] for name in (x, y)]
-    axes.errorbar(means[x], means[y], xerr=np.clip(bars[0], 0, None), yerr=np.clip(bars[1], 0, None), color=PALETTE[0],
-                  linewidth=1.2, linestyle=":", elinewidth=0.8, alpha=0.6)  # fmt: skip
+    axes.errorbar(
+        means[x],
+        means[y],
+        xerr=np.clip(bars[0], 0, None),
+        yerr=np.clip(bars[1], 0, None),
+        color=PALETTE[0],
+        linewidth=1.2,
+        linestyle=":",
+        elinewidth=0.8,
+        alpha=0.6,
+    )
     for number in sorted({0, len(means) - 1} if len(means) else ()):
         row = means.iloc[number]
-        axes.annotate(f"λ = {row['λ']:g}", (row[x], row[y]), xytext=(6, -13), textcoords="offset points", fontsize=8.5,
-                      color=QUIET)  # fmt: skip
+        axes.annotate(
+            f"λ = {row['λ']:g}",
+            (row[x], row[y]),
+            xytext=(6, -13),
+            textcoords="offset points",
+            fontsize=8.5,
+            color=QUIET,
+        )

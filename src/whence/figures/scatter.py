@@ -44,8 +44,15 @@ def draw(axes: Axes, table: pd.DataFrame, x: str, y: str, x_label: str = "", y_l
             )
         axes.plot([left, right], [quantiles[2]] * 2, color=INK, linewidth=1.6, solid_capstyle="butt", zorder=4)
     axes.set(xlabel=visible(x_label or x), ylabel=visible(y_label or y))
-    axes.annotate(_note(len(table), len(known), len(shown)), (0, 1), xycoords="axes fraction", xytext=(0, 4),
-                  textcoords="offset points", fontsize=8.5, color=QUIET)  # fmt: skip
+    axes.annotate(
+        _note(len(table), len(known), len(shown)),
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 4),
+        textcoords="offset points",
+        fontsize=8.5,
+        color=QUIET,
+    )
 
 
 def bands(x: Values, y: Values, bins: int) -> list[tuple[float, float, Values]]:

@@ -27,8 +27,15 @@ def strips(cells: pd.DataFrame, x_label: str = "", unit: str = "") -> Figure:
     top = top or float(sizes.max(initial=0.0)) or 1.0
     with house():
         figure, axes = canvas(height=0.24 * len(cells) + 1.2)
-        image = axes.imshow(values, cmap=BOTH, vmin=-top, vmax=top, aspect="auto", interpolation="nearest",
-                            extent=(0.5, values.shape[1] + 0.5, len(cells) - 0.5, -0.5))  # fmt: skip
+        image = axes.imshow(
+            values,
+            cmap=BOTH,
+            vmin=-top,
+            vmax=top,
+            aspect="auto",
+            interpolation="nearest",
+            extent=(0.5, values.shape[1] + 0.5, len(cells) - 0.5, -0.5),
+        )
         axes.set_yticks(range(len(cells)), [visible(str(name)) for name in cells.index], fontsize=8.5)
         axes.set_xlabel("\n".join(visible(line) for line in (x_label, unit and f"colour: {unit}") if line), fontsize=9)
         axes.tick_params(axis="y", length=0)

@@ -124,5 +124,6 @@ def _dress(axes: Axes, bins: int, left_out: int, x_label: str, y_label: str, upt
     axes.hlines(np.arange(bins - 1) + 0.5, 0, upto, color=QUIET, linewidth=0.3, linestyle=":")
     if left_out:
         rows = "1 row" if left_out == 1 else f"{left_out} rows"
-        axes.annotate(f"{rows} without a number left out", (1, 1), xycoords="axes fraction", ha="right",
-                      fontsize=8.5, color=QUIET)  # fmt: skip
+        axes.annotate(
+            f"{rows} without a number left out", (1, 1), xycoords="axes fraction", ha="right", fontsize=8.5, color=QUIET
+        )

@@ -43,8 +43,9 @@ def draw(axes: Axes, table: pd.DataFrame, word: str, size: str, quiet: str | Non
         image, drawn = picture(scores, grey, seed)
         axes.imshow(image, interpolation="antialiased")
     note = f"{drawn} of {len(known):,} words; larger: higher score{'; grey: stop words' if quiet else ''}"
-    axes.annotate(note, (0, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points", fontsize=8.5,
-                  color=QUIET)  # fmt: skip
+    axes.annotate(
+        note, (0, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points", fontsize=8.5, color=QUIET
+    )
 
 
 def picture(scores: dict[str, float], grey: set[str], seed: int) -> tuple[np.ndarray, int]:
@@ -55,9 +56,19 @@ def picture(scores: dict[str, float], grey: set[str], seed: int) -> tuple[np.nda
     from wordcloud import WordCloud  # type: ignore[import-untyped]
 
     made = WordCloud(
-        width=WIDE, height=HIGH, scale=SCALE, mode="RGBA", background_color=None, relative_scaling=0, max_words=MOST,
-        random_state=seed, prefer_horizontal=1.0, min_font_size=8, max_font_size=46, color_func=_coloured(grey),
-    )  # fmt: skip
+        width=WIDE,
+        height=HIGH,
+        scale=SCALE,
+        mode="RGBA",
+        background_color=None,
+        relative_scaling=0,
+        max_words=MOST,
+        random_state=seed,
+        prefer_horizontal=1.0,
+        min_font_size=8,
+        max_font_size=46,
+        color_func=_coloured(grey),
+    )
     return np.asarray(made.generate_from_frequencies(scores).to_array()), len(made.layout_)
 
 

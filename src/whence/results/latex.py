@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+# fmt: off
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "[": "{[}", "]": "{]}", "\n": " ",
-}  # fmt: skip
+}
+# fmt: on
 
 
 def latex(text: str) -> str:

@@ -10,8 +10,15 @@ from whence.data.registry import load
 
 def row(label: str, parsed: bool = True, second: str = "( He ( sleeps . ) )") -> str:
     parses = {"sentence1_binary_parse": "( ( A man ) ( -LRB- tall -RRB- ) )", "sentence2_binary_parse": second}
-    return json.dumps({"gold_label": label, "sentence1": "A man (tall)", "sentence2": "He sleeps.", "pairID": "1",
-                       **(parses if parsed else {})})  # fmt: skip
+    return json.dumps(
+        {
+            "gold_label": label,
+            "sentence1": "A man (tall)",
+            "sentence2": "He sleeps.",
+            "pairID": "1",
+            **(parses if parsed else {}),
+        }
+    )
 
 
 LINES = "\n".join([row("entailment"), row("-"), row("neutral", parsed=False), row("contradiction", second="( )"), ""])
@@ -84,8 +91,11 @@ def test_multinli_draws_a_dev_set_and_tests_on_the_official_ones(tmp_path):
         written(tmp_path / "multinli", f"multinli_1.0_dev_{kind}.jsonl", LINES)
     corpus = load("multinli", data_dir=tmp_path)
     assert {split: len(e) for split, e in corpus.splits.items()} == {
-        "train": 38, "dev": 2, "test": 2, "test_mismatched": 2,
-    }  # fmt: skip
+        "train": 38,
+        "dev": 2,
+        "test": 2,
+        "test_mismatched": 2,
+    }
     assert "drew 2 of 40 training pairs as dev" in corpus.notes
 
 

@@ -85,7 +85,9 @@ def test_aligned_captions_are_a_corpus(captions, aligned):
             written(folder, f"{split}.en-de.{ending}", line)
     corpus = load("multi30k:aligned", data_dir=aligned)
     assert (corpus.name, {split: len(e) for split, e in corpus.splits.items()}) == (
-        "multi30k:aligned", {"train": 1, "dev": 2, "test": 1})  # fmt: skip
+        "multi30k:aligned",
+        {"train": 1, "dev": 2, "test": 1},
+    )
     assert "dropped 2 links that point past a sentence" in corpus.notes
     assert "links: automatic, as Pruthi et al. (2020) give them out" in corpus.notes
     turned = load("multi30k:aligned-de-en", data_dir=aligned)

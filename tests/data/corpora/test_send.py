@@ -115,8 +115,10 @@ def test_narratives_in_one_folder_alone_are_counted(folder):
     written(folder, "send/features/Test/linguistic-word-level/notes.txt", "not a transcript")
     corpus = send.load(folder)
     assert [example.words[2] for example in corpus["test"]] == ["twice", "once"], "by person and video, as numbers"
-    assert corpus.notes == ("2 narratives of Test have words or ratings alone and were left out",
-                            "1 narratives ended before their first window and were left out")  # fmt: skip
+    assert corpus.notes == (
+        "2 narratives of Test have words or ratings alone and were left out",
+        "1 narratives ended before their first window and were left out",
+    )
 
 
 @pytest.mark.parametrize(

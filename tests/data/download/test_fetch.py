@@ -60,8 +60,17 @@ def place(monkeypatch) -> Iterator[str]:
 
 def entry(*sources: Source, **rest) -> Entry:
     files = rest.pop("files", {name: "" for source in sources for name in (*source.files, source.keep) if name})
-    return Entry("made", "made up", "none", "native", lambda folder: Corpus("made", {}), url="http://page",
-                 files=files, sources=sources, **rest)  # fmt: skip
+    return Entry(
+        "made",
+        "made up",
+        "none",
+        "native",
+        lambda folder: Corpus("made", {}),
+        url="http://page",
+        files=files,
+        sources=sources,
+        **rest,
+    )
 
 
 def test_several_archives_and_single_files(place, tmp_path):
@@ -77,9 +86,13 @@ def test_several_archives_and_single_files(place, tmp_path):
     )
     there = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert there == {
-        "one.txt": b"one", "en-10k/qa.txt": b"en-10k", "en/qa.txt": b"en", "two.txt": b"two",
-        "d.txt.gz": SENT["d.txt.gz"], "sub/e.csv": b"five",
-    }  # fmt: skip
+        "one.txt": b"one",
+        "en-10k/qa.txt": b"en-10k",
+        "en/qa.txt": b"en",
+        "two.txt": b"two",
+        "d.txt.gz": SENT["d.txt.gz"],
+        "sub/e.csv": b"five",
+    }
     assert [path.name for path in tmp_path.iterdir()] == ["made"]
 
 

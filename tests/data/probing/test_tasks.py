@@ -35,14 +35,40 @@ def conllu(*words):
     return "\n".join(lines) + "\n\n"
 
 
-DOGS = conllu("The 2 det DET", f"dogs 3 nsubj {MANY}", f"chased 0 root {PAST}", "a 5 det DET", f"cat 3 obj {ONE}",
-              ". 3 punct PUNCT")  # fmt: skip
-HE = conllu("He 2 nsubj PRON|Number=Sing", f"sees 0 root {PRESENT}", "old 4 amod ADJ", f"houses 2 obj {MANY}",
-            "there 2 advmod ADV", ". 2 punct PUNCT")  # fmt: skip
-WENT = conllu("She 2 nsubj PRON", f"went 0 root {PAST}", "home 2 advmod ADV", ", 7 punct PUNCT", "and 7 cc CCONJ",
-              f"rain 7 nsubj {ONE}", f"fell 2 conj {PAST}", ". 2 punct PUNCT")  # fmt: skip
-COLD = conllu("It 3 nsubj PRON", "is 3 cop AUX|Tense=Pres|VerbForm=Fin", "cold 0 root ADJ", "and 5 cc CCONJ",
-              "wet 3 conj ADJ", ". 3 punct PUNCT")  # fmt: skip
+DOGS = conllu(
+    "The 2 det DET",
+    f"dogs 3 nsubj {MANY}",
+    f"chased 0 root {PAST}",
+    "a 5 det DET",
+    f"cat 3 obj {ONE}",
+    ". 3 punct PUNCT",
+)
+HE = conllu(
+    "He 2 nsubj PRON|Number=Sing",
+    f"sees 0 root {PRESENT}",
+    "old 4 amod ADJ",
+    f"houses 2 obj {MANY}",
+    "there 2 advmod ADV",
+    ". 2 punct PUNCT",
+)
+WENT = conllu(
+    "She 2 nsubj PRON",
+    f"went 0 root {PAST}",
+    "home 2 advmod ADV",
+    ", 7 punct PUNCT",
+    "and 7 cc CCONJ",
+    f"rain 7 nsubj {ONE}",
+    f"fell 2 conj {PAST}",
+    ". 2 punct PUNCT",
+)
+COLD = conllu(
+    "It 3 nsubj PRON",
+    "is 3 cop AUX|Tense=Pres|VerbForm=Fin",
+    "cold 0 root ADJ",
+    "and 5 cc CCONJ",
+    "wet 3 conj ADJ",
+    ". 3 punct PUNCT",
+)
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +101,15 @@ def test_features_are_read_by_both_roads(tmp_path, sentences):
     [
         ("sentence_length", ["5-8", "5-8", "5-8", "5-8"]),
         ("tree_depth", [None, None, None, None]),
-        ("top_constituents",
-         ["nsubj root obj", "nsubj root obj advmod", "nsubj root advmod conj", "nsubj cop root conj"]),
+        (
+            "top_constituents",
+            ["nsubj root obj", "nsubj root obj advmod", "nsubj root advmod conj", "nsubj cop root conj"],
+        ),
         ("past_present", ["past", "present", "past", None]),
         ("subj_number", ["plural", None, None, None]),
         ("obj_number", ["singular", "plural", None, None]),
     ],
-)  # fmt: skip
+)
 def test_what_is_read_off_a_sentence(name, labels, sentences):
     found = [read(name, e, sentences) for e in sentences]
     assert [item and item.label for item in found] == labels
@@ -159,11 +187,11 @@ def test_another_word_of_the_same_form(sentences):
     assert altered("odd_man_out", sentences[2], known, "changed") == {
         ("She", "fell", "home", ",", "and", "rain", "fell", "."),
         ("She", "went", "home", ",", "and", "rain", "went", "."),
-    }  # fmt: skip
+    }
     assert altered("odd_man_out", sentences[2], sentences, "changed") >= {
         ("She", "went", "home", ",", "and", "cat", "fell", "."),
         ("She", "chased", "home", ",", "and", "rain", "fell", "."),
-    }  # fmt: skip
+    }
     changed = next(item for seed in range(9) if (item := read("odd_man_out", sentences[2], sentences, seed)).target)
     assert changed.label == "changed"
     assert changed.target in changed.example.words
@@ -210,9 +238,15 @@ def many(n, seed=0):
     for number in range(n):
         noun, plural = int(rng.integers(40)), bool(rng.integers(2))
         words = ("the", f"n{noun}{'s' * plural}", "saw", "it", f"{seed}.{number}")
-        made.append(Example(" ".join(words), words=words, heads=(1, 2, -1, 2, 2), features=(
-            "UPOS=DET", f"UPOS={MANY if plural else ONE}", f"UPOS={PAST}", "UPOS=PRON", "UPOS=NUM"),
-            relations=("det", "nsubj", "root", "obj", "obl")))  # fmt: skip
+        made.append(
+            Example(
+                " ".join(words),
+                words=words,
+                heads=(1, 2, -1, 2, 2),
+                features=("UPOS=DET", f"UPOS={MANY if plural else ONE}", f"UPOS={PAST}", "UPOS=PRON", "UPOS=NUM"),
+                relations=("det", "nsubj", "root", "obj", "obl"),
+            )
+        )
     return made
 
 

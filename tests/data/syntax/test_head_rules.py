@@ -68,11 +68,14 @@ def test_an_unknown_scheme_is_said():
 
 def pair(**changed):
     row = {
-        "gold_label": "neutral", "sentence1": "The old dog sleeps in the sun.", "sentence2": "He has slept",
-        "sentence1_parse": SLEEPS, "sentence2_parse": "(ROOT (S (NP (PRP He)) (VP (VBZ has) (VP (VBN slept)))))",
+        "gold_label": "neutral",
+        "sentence1": "The old dog sleeps in the sun.",
+        "sentence2": "He has slept",
+        "sentence1_parse": SLEEPS,
+        "sentence2_parse": "(ROOT (S (NP (PRP He)) (VP (VBZ has) (VP (VBN slept)))))",
         "sentence1_binary_parse": "( ( The ( old dog ) ) ( ( sleeps ( in ( the sun ) ) ) . ) )",
         "sentence2_binary_parse": "( He ( has slept ) )",
-    }  # fmt: skip
+    }
     return json.dumps({name: cell for name, cell in {**row, **changed}.items() if cell is not None})
 
 

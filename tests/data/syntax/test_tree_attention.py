@@ -19,10 +19,16 @@ SAW = (1, -1, 1)
         ("parent", [[0, 1, 0], [0, 0, 0], [0, 1, 0]]),
         ("children", [[0, 0, 0], [0.5, 0, 0.5], [0, 0, 0]]),
         ("neighbours", [[0, 1, 0], [0.5, 0, 0.5], [0, 1, 0]]),
-        ("nearness", [[0, 1 / (1 + math.exp(-1)), 1 / (1 + math.e)], [0.5, 0, 0.5],
-                      [1 / (1 + math.e), 1 / (1 + math.exp(-1)), 0]]),
+        (
+            "nearness",
+            [
+                [0, 1 / (1 + math.exp(-1)), 1 / (1 + math.e)],
+                [0.5, 0, 0.5],
+                [1 / (1 + math.e), 1 / (1 + math.exp(-1)), 0],
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_sentence_by_hand(name, rows):
     assert_allclose(REFERENCES[name](SAW), rows)
 

@@ -11,15 +11,25 @@ from whence.data.synthetic.shared import clause_words as known
 
 KIND = {
     word: kind
-    for kind, lexicon in (("noun", known.NOUNS), ("adjective", known.ADJECTIVES), ("alone", known.INTRANSITIVE),
-                          ("takes", known.TRANSITIVE), ("says", known.SAYING))
-    for words in lexicon.values() for word in words
-}  # fmt: skip
+    for kind, lexicon in (
+        ("noun", known.NOUNS),
+        ("adjective", known.ADJECTIVES),
+        ("alone", known.INTRANSITIVE),
+        ("takes", known.TRANSITIVE),
+        ("says", known.SAYING),
+    )
+    for words in lexicon.values()
+    for word in words
+}
 KIND |= dict.fromkeys(known.INTENSIFIERS, "very") | dict.fromkeys(known.TIMES, "time") | {"the": "the", "had": "had"}
 KIND |= dict.fromkeys(known.NEAR, "near") | dict.fromkeys(known.OF, "of") | dict.fromkeys(known.LINKS, "link")
 KIND |= {"that": "that", ",": ",", ".": "."}
-LIKE = {word: like for lexicon in (known.NOUNS, known.ADJECTIVES, known.INTRANSITIVE, known.TRANSITIVE, known.SAYING)
-        for like, words in lexicon.items() for word in words}  # fmt: skip
+LIKE = {
+    word: like
+    for lexicon in (known.NOUNS, known.ADJECTIVES, known.INTRANSITIVE, known.TRANSITIVE, known.SAYING)
+    for like, words in lexicon.items()
+    for word in words
+}
 VERBS = ("alone", "takes", "says")
 
 
@@ -152,8 +162,20 @@ def test_nothing_but_the_parent_tells_the_tag(corpora):
 
 
 def test_chunks_by_hand(corpora):
-    wanted = {"the": "NP", "very": "NP", "adjective": "NP", "noun": "NP", "had": "VP", "alone": "VP", "takes": "VP",
-              "says": "VP", "near": "PP", "of": "PP", "time": "ADVP", "link": "SBAR"}  # fmt: skip
+    wanted = {
+        "the": "NP",
+        "very": "NP",
+        "adjective": "NP",
+        "noun": "NP",
+        "had": "VP",
+        "alone": "VP",
+        "takes": "VP",
+        "says": "VP",
+        "near": "PP",
+        "of": "PP",
+        "time": "ADVP",
+        "link": "SBAR",
+    }
     for e in corpora[0]["test"]:
         assert set(e.tags) <= set(corpora[0].labels)
         for i, (word, tag) in enumerate(zip(e.words, e.tags, strict=True)):

@@ -98,8 +98,9 @@ def test_mood_words_of_later_splits_occur_in_the_first():
 
 def test_a_narrative_of_words():
     made = narrative([["a", "b"], ["c"]], [0.5, -1.0], [[True, False], [False]])
-    assert made == Example("a b c", words=("a", "b", "c"), rationale=(True, False, False), windows=("a b", "c"),
-                           values=(0.5, -1.0))  # fmt: skip
+    assert made == Example(
+        "a b c", words=("a", "b", "c"), rationale=(True, False, False), windows=("a b", "c"), values=(0.5, -1.0)
+    )
     assert narrative([["a"]]).values is None
 
 

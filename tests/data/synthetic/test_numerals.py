@@ -8,15 +8,17 @@ from whence.core.errors import BadConfig
 from whence.data.registry import load
 from whence.data.synthetic import numerals
 
+# fmt: off
 SMALL = (
     "zero null", "one eins", "two zwei", "three drei", "four vier", "five fünf", "six sechs", "seven sieben",
     "eight acht", "nine neun", "ten zehn", "eleven elf", "twelve zwölf", "thirteen dreizehn", "fourteen vierzehn",
     "fifteen fünfzehn", "sixteen sechzehn", "seventeen siebzehn", "eighteen achtzehn", "nineteen neunzehn",
-)  # fmt: skip
+)
 LARGE = {
     20: "twenty zwanzig", 30: "thirty dreißig", 40: "forty vierzig", 50: "fifty fünfzig", 60: "sixty sechzig",
     70: "seventy siebzig", 80: "eighty achtzig", 90: "ninety neunzig", 100: "hundred hundert", 1000: "thousand tausend",
-}  # fmt: skip
+}
+# fmt: on
 ENGLISH = {words.split()[0]: number for number, words in (*enumerate(SMALL), *LARGE.items())}
 GERMAN = {"ein": 1} | {words.split()[1]: number for number, words in (*enumerate(SMALL), *LARGE.items())}
 
@@ -59,12 +61,18 @@ def test_both_sides_say_the_number_and_the_links_join_equal_words(number):
         (1001, "one thousand one", "ein tausend eins"),
         (21_021, "twenty one thousand twenty one", "ein und zwanzig tausend ein und zwanzig"),
         (101_000, "one hundred one thousand", "ein hundert ein tausend"),
-        (316_530, "three hundred sixteen thousand five hundred thirty",
-         "drei hundert sechzehn tausend fünf hundert dreißig"),
-        (999_999, "nine hundred ninety nine thousand nine hundred ninety nine",
-         "neun hundert neun und neunzig tausend neun hundert neun und neunzig"),
+        (
+            316_530,
+            "three hundred sixteen thousand five hundred thirty",
+            "drei hundert sechzehn tausend fünf hundert dreißig",
+        ),
+        (
+            999_999,
+            "nine hundred ninety nine thousand nine hundred ninety nine",
+            "neun hundert neun und neunzig tausend neun hundert neun und neunzig",
+        ),
     ],
-)  # fmt: skip
+)
 def test_numbers_known_by_hand(number, english, german):
     e = numerals.example(number)
     assert (e.text, e.target) == (english, german)

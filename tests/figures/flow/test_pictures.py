@@ -54,8 +54,14 @@ def test_every_token_is_text_and_none_is_run():
     flow = made(NASTY, 2, 2)
     tree = ElementTree.fromstring(as_svg(flow))
     assert {element.tag.removeprefix(SVG) for element in tree.iter()} == {
-        "svg", "title", "desc", "rect", "g", "path", "text",
-    }  # fmt: skip
+        "svg",
+        "title",
+        "desc",
+        "rect",
+        "g",
+        "path",
+        "text",
+    }
     titles = " ".join(title.text for title in tree.iter(f"{SVG}title"))
     assert "<script>alert(1)</script>: " in titles
     assert "‹U+202E›evil" in titles

@@ -36,8 +36,10 @@ def load(
     official, test = ([e for path in folder.paths(name) for e in each_row(path)] for name in ("train.csv", "test.csv"))
     wanted = TASKS[task]
     train, dev = hold_out([e for e in official if e.label in wanted], DEV, "ag_news/dev")
-    notes = ["wrote backslashes, which stand for lost line breaks, as spaces",
-             f"drew {len(dev):,} of {len(train) + len(dev):,} training rows as dev"]  # fmt: skip
+    notes = [
+        "wrote backslashes, which stand for lost line breaks, as spaces",
+        f"drew {len(dev):,} of {len(train) + len(dev):,} training rows as dev",
+    ]
     splits = {"train": train, "dev": dev, "test": tuple(e for e in test if e.label in wanted)}
     kept, dropped = of_length(splits, longer_than, shorter_than)
     name = "ag_news" if task == "business" else f"ag_news:{task}"
@@ -48,8 +50,10 @@ def each_row(path: Path) -> Iterator[Example]:
     """The rows of a file; the title may be empty, the text as a whole may not."""
     for number, cells in separated_lines(path, read_text(path), ","):
         if len(cells) != 3 or cells[0] not in CLASSES:
-            raise BadData(f"{path}, line {number}: a class from 1 to 4, a title and a description were expected; "
-                          f"there are {len(cells)} cells, the first being {short(cells[0])}")  # fmt: skip
+            raise BadData(
+                f"{path}, line {number}: a class from 1 to 4, a title and a description were expected; "
+                f"there are {len(cells)} cells, the first being {short(cells[0])}"
+            )
         text = " ".join(" ".join(cells[1:]).replace("\\", " ").split())
         if not text:
             raise BadData(f"{path}, line {number}: title and description are both empty")

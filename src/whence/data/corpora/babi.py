@@ -79,8 +79,10 @@ def question(story: Story, line: str, where: str) -> Example:
     asked, answer, *support = (part.strip() for part in line.split("\t"))
     lines = [int(number) for number in " ".join(support).split() if number.isdecimal()]
     if not answer or not lines or not set(lines) <= story.lines.keys():
-        raise BadData(f"{where}: a question, its answer and the numbers of earlier statements were expected, with tabs "
-                      f"between; there is {line!r}")  # fmt: skip
+        raise BadData(
+            f"{where}: a question, its answer and the numbers of earlier statements were expected, with tabs "
+            f"between; there is {line!r}"
+        )
     words = tuple(word for told in story.lines.values() for word in told)
     marks = tuple(number in lines for number, told in story.lines.items() for _ in told)
     pair = tuple(WORD.findall(asked))

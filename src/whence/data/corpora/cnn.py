@@ -39,8 +39,10 @@ def load(data_dir: str | Path, share: float = 1.0) -> Corpus:
     found = sorted(each_question(path, share), key=lambda question: question[0])
     splits = {split: tuple(e for name, e in found if name.startswith(f"{split}/")) for split in FOLDERS.values()}
     if not all(splits.values()):
-        raise BadData(f"{path} lacks questions ({counted({s: len(e) for s, e in splits.items()})}); files like "
-                      "questions/training/<name>.question were expected in each of three folders")  # fmt: skip
+        raise BadData(
+            f"{path} lacks questions ({counted({s: len(e) for s, e in splits.items()})}); files like "
+            "questions/training/<name>.question were expected in each of three folders"
+        )
     labels = {word for _, e in found for word in (*(e.words or ()), e.label or "") if ENTITY.fullmatch(word)}
     notes = ["the labels are the entities of all passages; an answer is always one of those in its own passage"]
     notes += [f"read {len(splits['train']):,} training questions, a share of {share} by name"] if share < 1 else []
@@ -67,12 +69,15 @@ def question(content: str, where: str) -> Example:
     """The passage and the question of a file."""
     lines = content.split("\n")
     if len(lines) < 7 or any(lines[i].strip() for i in (1, 3, 5)):
-        raise BadData(f"{where}: address, passage, question and answer were expected in lines 1, 3, 5 and 7, with "
-                      f"blank lines between; there are {len(lines)} lines")  # fmt: skip
+        raise BadData(
+            f"{where}: address, passage, question and answer were expected in lines 1, 3, 5 and 7, with "
+            f"blank lines between; there are {len(lines)} lines"
+        )
     words, asked, answer = tuple(map(sys.intern, lines[2].split())), tuple(lines[4].split()), lines[6].strip()
     if not words or "@placeholder" not in asked:
-        raise BadData(f"{where}, line 5: a passage and a question with @placeholder were expected; "
-                      f"there is {lines[4]!r}")  # fmt: skip
+        raise BadData(
+            f"{where}, line 5: a passage and a question with @placeholder were expected; there is {lines[4]!r}"
+        )
     if not ENTITY.fullmatch(answer):
         raise BadData(f"{where}, line 7: an answer like @entity3 was expected; there is {answer!r}")
     return Example(" ".join(words), sys.intern(answer), " ".join(asked), words, asked)

@@ -34,9 +34,12 @@ def load(data_dir: str | Path, digits: bool = False) -> Corpus:
     drawn = f"drew {len(dev):,} of {len(read['train']):,} training sentences as dev"
     told = ["wrote words of digits alone as 0"] if digits else []
     return Corpus(
-        "conll2000:digits" if digits else "conll2000", splits, tuple(sorted(labels, key=in_order)), ENTRY.about,
+        "conll2000:digits" if digits else "conll2000",
+        splits,
+        tuple(sorted(labels, key=in_order)),
+        ENTRY.about,
         (*folder.notes, drawn, *told),
-    )  # fmt: skip
+    )
 
 
 def in_order(tag: str) -> tuple[str, str]:
@@ -64,8 +67,10 @@ def as_parts(line: str, where: str) -> list[str]:
     parts = line.split()
     place, _, kind = parts[-1].partition("-")
     if len(parts) != PARTS or (place, bool(kind)) not in (("O", False), ("B", True), ("I", True)):
-        raise BadData(f"{where}: a word, its part of speech and its chunk (O, B-NP, I-NP, ...) were expected, with "
-                      f"spaces between; there is {short(line, 60)}")  # fmt: skip
+        raise BadData(
+            f"{where}: a word, its part of speech and its chunk (O, B-NP, I-NP, ...) were expected, with "
+            f"spaces between; there is {short(line, 60)}"
+        )
     return parts
 
 

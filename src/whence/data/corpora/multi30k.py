@@ -71,15 +71,21 @@ def load_aligned(data_dir: str | Path, direction: str = "en-de") -> Corpus:
 def read_alignments(data_dir: str | Path, split: str, direction: str = "en-de") -> Aligned:
     """The captions of a split in words, with their word alignments, from `<data_dir>/multi30k/aligned_tok`."""
     if split not in SPLITS or direction not in DIRECTIONS:
-        raise BadConfig(f"there are the splits {', '.join(SPLITS)} and the directions {', '.join(DIRECTIONS)}; "
-                        f"asked for were {split!r} and {direction!r}")  # fmt: skip
+        raise BadConfig(
+            f"there are the splits {', '.join(SPLITS)} and the directions {', '.join(DIRECTIONS)}; "
+            f"asked for were {split!r} and {direction!r}"
+        )
     stem = Path(data_dir) / ENTRY.name / "aligned_tok" / f"{split}.en-de"
-    paths = [next((p for p in (Path(f"{stem}.{end}"), Path(f"{stem}.{end}.gz")) if p.is_file()), Path(f"{stem}.{end}"))
-             for end in ("src", "trg", "align")]  # fmt: skip
+    paths = [
+        next((p for p in (Path(f"{stem}.{end}"), Path(f"{stem}.{end}.gz")) if p.is_file()), Path(f"{stem}.{end}"))
+        for end in ("src", "trg", "align")
+    ]
     english, german, links = ([line.strip() for _, line in each_line(path)] for path in paths)
     if not len(english) == len(german) == len(links):
-        raise BadData(f"{stem}.src, .trg and .align have {len(english):,}, {len(german):,} and {len(links):,} lines; "
-                      "as many in each were expected")  # fmt: skip
+        raise BadData(
+            f"{stem}.src, .trg and .align have {len(english):,}, {len(german):,} and {len(links):,} lines; "
+            "as many in each were expected"
+        )
     examples, dropped = [], 0
     for number, (source, target, line) in enumerate(zip(english, german, links, strict=True), start=1):
         if source and target:

@@ -46,9 +46,11 @@ def load(data_dir: str | Path, empty: Empty = "repeat") -> Corpus:
     splits = {split: tuple(each_narrative(folder, name, empty, counted)) for split, name in SPLITS.items()}
     for split, examples in splits.items():
         if not examples:
-            raise BadData(f"{folder} holds no narrative of {SPLITS[split]} with words and ratings; expected files like "
-                          f"features/{SPLITS[split]}/linguistic-word-level/ID101_vid1_words.tsv and "
-                          f"ratings/{SPLITS[split]}/observer_EWE/results_101_1.csv")  # fmt: skip
+            raise BadData(
+                f"{folder} holds no narrative of {SPLITS[split]} with words and ratings; expected files like "
+                f"features/{SPLITS[split]}/linguistic-word-level/ID101_vid1_words.tsv and "
+                f"ratings/{SPLITS[split]}/observer_EWE/results_101_1.csv"
+            )
     return Corpus("send", splits, about=ENTRY.about, notes=tuple(f"{n} {what}" for what, n in counted.items() if n))
 
 
@@ -78,10 +80,15 @@ def timed_words(path: Path) -> list[tuple[float, str]]:
     lines = list(separated_lines(path, read_text(path), "\t"))[1:]
     for number, cells in lines:
         if len(cells) < 3:
-            raise BadData(f"{path}, line {number}: a number, a time and a word were expected, with tabs between; "
-                          f"there are {len(cells)} cells")  # fmt: skip
-    return [(seconds(cells[1], f"{path}, line {number}"), cells[2].strip()) for number, cells in lines
-            if not missing(cells[2])]  # fmt: skip
+            raise BadData(
+                f"{path}, line {number}: a number, a time and a word were expected, with tabs between; "
+                f"there are {len(cells)} cells"
+            )
+    return [
+        (seconds(cells[1], f"{path}, line {number}"), cells[2].strip())
+        for number, cells in lines
+        if not missing(cells[2])
+    ]
 
 
 def timed_ratings(path: Path) -> list[tuple[float, float]]:
@@ -91,8 +98,11 @@ def timed_ratings(path: Path) -> list[tuple[float, float]]:
         if column not in table.columns:
             raise BadData(f"{path} has no column {column!r}; it has: {', '.join(table.columns)}")
     rows = [(f"{path}, row {number}", row[TIME], row[RATING]) for number, row in enumerate(table.rows, start=1)]
-    return [(seconds(time, where), rating(cell, where)) for where, time, cell in rows
-            if not missing(cell) and cell.strip().lower() not in ("nan", "na")]  # fmt: skip
+    return [
+        (seconds(time, where), rating(cell, where))
+        for where, time, cell in rows
+        if not missing(cell) and cell.strip().lower() not in ("nan", "na")
+    ]
 
 
 def seconds(cell: str, where: str) -> float:

@@ -61,8 +61,10 @@ def as_parts(line: str, where: str) -> tuple[str, str, tuple[str, ...]]:
     """The split, the label and the words of a line."""
     parts = line.split("\t")
     if len(parts) < PARTS or parts[0] not in SPLITS or not parts[1].strip() or not parts[-1].split():
-        raise BadData(f"{where}: a split (tr, va or te), a label and a sentence were expected, with tabs between; "
-                      f"there is {short(line, 60)}")  # fmt: skip
+        raise BadData(
+            f"{where}: a split (tr, va or te), a label and a sentence were expected, with tabs between; "
+            f"there is {short(line, 60)}"
+        )
     return SPLITS[parts[0]], parts[1].strip(), tuple(parts[-1].split())
 
 

@@ -41,9 +41,13 @@ def load(data_dir: str | Path, tags: str = "upos") -> Corpus:
 def example(sentence: Sentence, tags: str = "upos") -> Example:
     """A sentence with its tree and the tags that are to be predicted."""
     return Example(
-        " ".join(sentence.words), words=sentence.words, tags=getattr(sentence, tags), heads=sentence.heads,
-        relations=sentence.relations, features=sentence.features,
-    )  # fmt: skip
+        " ".join(sentence.words),
+        words=sentence.words,
+        tags=getattr(sentence, tags),
+        heads=sentence.heads,
+        relations=sentence.relations,
+        features=sentence.features,
+    )
 
 
 ENTRY = Entry(

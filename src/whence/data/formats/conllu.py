@@ -63,8 +63,9 @@ def as_columns(line: str, where: str) -> list[str]:
     """The ten columns of a line."""
     cells = line.split("\t")
     if len(cells) != WIDTH:
-        raise BadData(f"{where}: {WIDTH} columns with tabs between were expected; there are {len(cells)}: "
-                      f"{short(line, 60)}")  # fmt: skip
+        raise BadData(
+            f"{where}: {WIDTH} columns with tabs between were expected; there are {len(cells)}: {short(line, 60)}"
+        )
     return cells
 
 

@@ -23,8 +23,10 @@ def read_separated(path: Path, tabs: bool) -> Table:
     for number, cells in body:
         if len(cells) != len(header):
             hint = "a TSV cell cannot hold a tab or a line break" if tabs else "a cell with a comma needs quotes"
-            raise BadData(f"{path}, line {number}: {len(header)} cells were expected, as in the header; "
-                          f"there are {len(cells)} ({hint})")  # fmt: skip
+            raise BadData(
+                f"{path}, line {number}: {len(header)} cells were expected, as in the header; "
+                f"there are {len(cells)} ({hint})"
+            )
     if tabs and quoted_throughout([cells for _, cells in lines]):
         lines = [(number, [unquoted(cell) for cell in cells]) for number, cells in lines]
         (_, header), body = lines[0], lines[1:]

@@ -49,8 +49,9 @@ def as_object(line: str, where: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
-        raise BadData(f"{where}: not JSON ({error.msg} at character {error.colno}); "
-                      "each line must be one JSON object")  from error  # fmt: skip
+        raise BadData(
+            f"{where}: not JSON ({error.msg} at character {error.colno}); each line must be one JSON object"
+        ) from error
     if not isinstance(row, dict):
         raise BadData(f"{where}: a JSON object was expected; there is {short(line)}")
     return row

@@ -135,5 +135,7 @@ def refuse_columns(path: Path, there: Iterable[str], needed: tuple[str, str]) ->
     """A lexicon needs its two columns."""
     missing = [name for name in needed if name not in there]
     if missing:
-        raise BadData(f"{path} has no column {' and no column '.join(missing)}; it has: {', '.join(there)}. Expected"
-                      f" the columns {' and '.join(needed)}")  # fmt: skip
+        raise BadData(
+            f"{path} has no column {' and no column '.join(missing)}; it has: {', '.join(there)}. Expected"
+            f" the columns {' and '.join(needed)}"
+        )

@@ -27,8 +27,11 @@ def bigram_shift(known: Sequence[Example]) -> Reader:
     def read(e: Example, rng: Rng) -> Item | None:
         words = words_of(e)
         fixed = [is_fixed(e, word) for word in range(len(words))]
-        places = [i for i in range(1, len(words) - 1)
-                  if not fixed[i] and not fixed[i + 1] and words[i].lower() != words[i + 1].lower()]  # fmt: skip
+        places = [
+            i
+            for i in range(1, len(words) - 1)
+            if not fixed[i] and not fixed[i + 1] and words[i].lower() != words[i + 1].lower()
+        ]
         if not places:
             return None
         at, swapped = pick(rng, places), rng.random() < 0.5
@@ -56,8 +59,11 @@ def odd_man_out(known: Sequence[Example]) -> Reader:
 
     def read(e: Example, rng: Rng) -> Item | None:
         words = words_of(e)
-        choice = {place: [other for other in others.get(kind(e, place, counts), ()) if other != words[place]]
-                  for place in range(len(words)) if replaceable(e, place)}  # fmt: skip
+        choice = {
+            place: [other for other in others.get(kind(e, place, counts), ()) if other != words[place]]
+            for place in range(len(words))
+            if replaceable(e, place)
+        }
         places = [place for place, there in choice.items() if there]
         if not places:
             return None
@@ -91,8 +97,9 @@ def coordination_inversion(known: Sequence[Example]) -> Reader:
         longer = clauses.first - (clauses.second - clauses.link)
         swapped = rng.random() < 0.5
         like = str(np.sign(-longer if swapped else longer))
-        return Item(clauses.inverted(e) if swapped else in_words(words_of(e)), INVERTED if swapped else ORIGINAL,
-                    like=like)  # fmt: skip
+        return Item(
+            clauses.inverted(e) if swapped else in_words(words_of(e)), INVERTED if swapped else ORIGINAL, like=like
+        )
 
     return read
 

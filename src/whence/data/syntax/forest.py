@@ -57,8 +57,10 @@ class Forest:
     @cached_property
     def before(self) -> Mapping[str, float]:
         """Of each kind the share of words, roots left out, whose parent stands before them (Varano 2019, §5.1)."""
-        return {kind: share_before(tree for trees in drawn for tree in trees if tree is not None)
-                for kind, drawn in self.kinds.items()}  # fmt: skip
+        return {
+            kind: share_before(tree for trees in drawn for tree in trees if tree is not None)
+            for kind, drawn in self.kinds.items()
+        }
 
     @cached_property
     def by_example(self) -> Mapping[int, Sequence[int]]:
@@ -95,8 +97,12 @@ def grown(examples: Sequence[Example], baselines: Sequence[str], times: int, see
 
     A pair has two texts; the second is left out if it has no tree.
     """
-    texts = [(number, segment, heads) for number, example in enumerate(examples)
-             for segment, heads in enumerate((example.heads, example.pair_heads)) if heads is not None]  # fmt: skip
+    texts = [
+        (number, segment, heads)
+        for number, example in enumerate(examples)
+        for segment, heads in enumerate((example.heads, example.pair_heads))
+        if heads is not None
+    ]
     sentences = [Sentence(*text) for text in texts if len(text[2]) > 1]
     if not sentences:
         raise BadData("none of the trees has two words or more; expected sentences in which words hang on each other")

@@ -138,8 +138,13 @@ def nominal(parts: list[Part], content: bool) -> int:
     if parts[-1].label == "POS" and not content:
         return len(parts) - 1
     nouns = tuple(label for label in NOUNS if label != "POS" or not content)
-    for order, labels in ((last, nouns), (last[::-1], ("NP",)), (last, ("$", "ADJP", "PRN")), (last, ("CD",)),
-                          (last, ("JJ", "JJS", "RB", "QP"))):  # fmt: skip
+    for order, labels in (
+        (last, nouns),
+        (last[::-1], ("NP",)),
+        (last, ("$", "ADJP", "PRN")),
+        (last, ("CD",)),
+        (last, ("JJ", "JJS", "RB", "QP")),
+    ):
         for place in order:
             if parts[place].label in labels:
                 return place

@@ -55,8 +55,10 @@ def load_spacy(package: str) -> Parser:
     try:
         pipeline = spacy.load(package, exclude=["ner", "lemmatizer", "attribute_ruler"])
     except OSError as error:
-        raise BadData(f"spaCy has no pipeline {package!r} here; install it (python -m spacy download {package}) or "
-                      "name the folder that holds it") from error  # fmt: skip
+        raise BadData(
+            f"spaCy has no pipeline {package!r} here; install it (python -m spacy download {package}) or "
+            "name the folder that holds it"
+        ) from error
     if "parser" not in pipeline.pipe_names:
         raise BadData(f"spaCy's {package!r} has no dependency parser; it has: {', '.join(pipeline.pipe_names)}")
 
@@ -66,8 +68,10 @@ def load_spacy(package: str) -> Parser:
             spacy.tokens.Doc(pipeline.vocab, words=list(words), sent_starts=first)
             for words, first in zip(sentences, starts, strict=True)
         ]
-        return [one_root([ROOT if word.head.i == word.i else word.head.i for word in document])
-                for document in pipeline.pipe(documents)]  # fmt: skip
+        return [
+            one_root([ROOT if word.head.i == word.i else word.head.i for word in document])
+            for document in pipeline.pipe(documents)
+        ]
 
     return parse
 
@@ -76,11 +80,18 @@ def load_stanza(language: str) -> Parser:
     """A pipeline of Stanza's; its models must have been downloaded."""
     stanza = imported("stanza")
     try:
-        pipeline = stanza.Pipeline(language, processors="tokenize,pos,lemma,depparse", tokenize_pretokenized=True,
-                                   download_method=None, verbose=False)  # fmt: skip
+        pipeline = stanza.Pipeline(
+            language,
+            processors="tokenize,pos,lemma,depparse",
+            tokenize_pretokenized=True,
+            download_method=None,
+            verbose=False,
+        )
     except Exception as error:  # stanza raises its own kinds, and others for damaged files
-        raise BadData(f"Stanza has no models for {language!r} here ({type(error).__name__}); get them with "
-                      f"stanza.download({language!r})") from error  # fmt: skip
+        raise BadData(
+            f"Stanza has no models for {language!r} here ({type(error).__name__}); get them with "
+            f"stanza.download({language!r})"
+        ) from error
 
     def parse(sentences: Sentences) -> Trees:
         if not sentences:

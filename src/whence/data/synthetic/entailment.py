@@ -22,10 +22,12 @@ LABELS = ("entailment", "neutral", "contradiction")
 SIZES = {"train": 6000, "dev": 600, "test": 600}
 PEOPLE = ("woman", "man", "girl", "boy", "nurse", "baker", "sailor", "student")
 GARMENTS = ("coat", "scarf", "jacket", "hat")
+# fmt: off
 THINGS = (
     "dog", "basket", "suitcase", "lantern", "camera", "map", "child", "parcel", "goat", "ladder", "book", "letter",
     "bottle", "stick", "rose", "clock",
-)  # fmt: skip
+)
+# fmt: on
 WEARS, DOES, IS_IN = "wears", "does", "is in"
 VALUES: dict[str, dict[str, tuple[str, ...]]] = {  # what a premise may say, under what it is in general
     WEARS: {colour: (colour,) for colour in ("red", "blue", "green")},

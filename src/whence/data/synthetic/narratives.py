@@ -22,6 +22,7 @@ from whence.data.synthetic.reviews import PEOPLE
 
 SIZES = {"train": 160, "dev": 40, "test": 40}
 SHORTEST, LONGEST = 16, 30  # windows
+# fmt: off
 RATINGS = {
     "fine": 0.8, "warm": 0.9, "calm": 1.3, "comforting": 1.7, "interesting": 1.7, "nice": 1.8, "good": 1.9,
     "funny": 1.9, "gentle": 1.9, "lively": 1.9, "sweet": 2.0, "festive": 2.0, "exciting": 2.2, "friendly": 2.2,
@@ -32,17 +33,34 @@ RATINGS = {
     "harsh": -1.9, "frustrating": -1.9, "sad": -2.1, "terrible": -2.1, "unpleasant": -2.1, "upsetting": -2.1,
     "scary": -2.2, "disappointing": -2.2, "stressful": -2.3, "bad": -2.5, "horrible": -2.5, "grim": -2.7,
     "disastrous": -2.9, "dismal": -3.0, "devastating": -3.3,
-}  # fmt: skip
+}
+# fmt: on
 LARGEST = 4.0  # of VADER's ratings
+# fmt: off
 PLAIN = ("busy", "different", "familiar", "late", "local", "long", "modern", "new", "northern", "official", "old",
-         "ordinary", "quiet", "rural", "short", "similar", "small", "tall", "typical", "usual")  # fmt: skip
-DESCRIBED = ("the {thing} was {how}", "my {who} seemed {how}", "it all felt {how} to me",
-             "we had a rather {how} {time}", "i remember the {thing} as {how}", "for my {who} it was {how}",
-             "the whole {time} was {how}")  # fmt: skip
-TOLD = ("we went to {town}", "i was still at the {thing}", "my {who} came along", "it took about {some} hours",
-        "there were {some} of us", "later we moved to {town}", "my {who} had left by then",
-        "this was {some} years before that")  # fmt: skip
+         "ordinary", "quiet", "rural", "short", "similar", "small", "tall", "typical", "usual")
+# fmt: on
+DESCRIBED = (
+    "the {thing} was {how}",
+    "my {who} seemed {how}",
+    "it all felt {how} to me",
+    "we had a rather {how} {time}",
+    "i remember the {thing} as {how}",
+    "for my {who} it was {how}",
+    "the whole {time} was {how}",
+)
+TOLD = (
+    "we went to {town}",
+    "i was still at the {thing}",
+    "my {who} came along",
+    "it took about {some} hours",
+    "there were {some} of us",
+    "later we moved to {town}",
+    "my {who} had left by then",
+    "this was {some} years before that",
+)
 LINKS = ("and", "so", "um", "then", "anyway", "after that", "you know", "i mean", "one {time}")
+# fmt: off
 FILL = {
     "{who}": PEOPLE,
     "{thing}": ("bakery", "car", "flat", "garden", "hospital", "house", "kitchen", "letter", "office", "phone",
@@ -50,7 +68,8 @@ FILL = {
     "{time}": ("afternoon", "autumn", "day", "evening", "month", "morning", "night", "week", "winter"),
     "{some}": ("two", "three", "four", "five", "six"),
     "{town}": ("dublin", "hamburg", "lisbon", "montreal", "osaka", "prague", "vienna"),
-}  # fmt: skip
+}
+# fmt: on
 STEP = 0.3  # of the mood from window to window
 Marked = list[tuple[str, bool]]  # words, each with whether it is a mood word
 

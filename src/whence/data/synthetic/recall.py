@@ -26,10 +26,12 @@ from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
 from whence.data.rng import pick, seeded_rng
 
+# fmt: off
 WORDS = ("anchor", "basket", "candle", "drum", "engine", "feather", "garden", "hammer", "island", "jacket", "kettle",
-         "lantern", "mirror", "needle", "orchard", "pencil", "quarry", "ribbon", "saddle", "tunnel")  # fmt: skip
+         "lantern", "mirror", "needle", "orchard", "pencil", "quarry", "ribbon", "saddle", "tunnel")
 OTHERS = ("barely", "calmly", "dearly", "evenly", "firmly", "gladly", "hardly", "idly", "justly", "kindly", "loudly",
-          "merely", "nearly", "openly", "plainly", "quickly", "rarely", "softly", "truly", "warmly")  # fmt: skip
+          "merely", "nearly", "openly", "plainly", "quickly", "rarely", "softly", "truly", "warmly")
+# fmt: on
 CUE = "?"
 TRAINED = 10  # words, the longest delay in train and dev
 TESTED = (1, 5, 10, 20, 40, 80)

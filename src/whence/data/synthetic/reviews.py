@@ -17,6 +17,7 @@ from whence.data.rng import pick, seeded_rng
 LABELS = ("negative", "positive")
 SIZES = {"train": 2000, "dev": 400, "test": 400}
 SHORTEST, LONGEST = 8, 30  # words, full stops and commas among them
+# fmt: off
 OPINIONS = {
     "positive": (
         "amazing", "beautiful", "brilliant", "charming", "clever", "delightful", "elegant", "enjoyable", "entertaining",
@@ -30,27 +31,62 @@ OPINIONS = {
         "painful", "poor", "ridiculous", "stupid", "terrible", "ugly", "unpleasant", "useless", "vile", "weak",
         "worthless",
     ),
-}  # fmt: skip
-ASPECTS = ("acting", "camera work", "cast", "dialogue", "ending", "music", "opening", "plot", "script", "story",
-           "title song")  # fmt: skip
-PLAIN = ("the {it} is {opinion}", "the {it} seemed {opinion} to me", "i found the {it} {opinion}",
-         "i think that the {it} is really {opinion}", "for me the {it} was {opinion}")  # fmt: skip
-NEGATED = ("the {it} is {not} {opinion}", "i did {not} find the {it} {opinion}",
-           "i do {not} think that the {it} is {opinion}", "{nobody} could call the {it} {opinion}",
-           "there is {nothing} {opinion} about the {it}")  # fmt: skip
+}
+# fmt: on
+ASPECTS = (
+    "acting",
+    "camera work",
+    "cast",
+    "dialogue",
+    "ending",
+    "music",
+    "opening",
+    "plot",
+    "script",
+    "story",
+    "title song",
+)
+PLAIN = (
+    "the {it} is {opinion}",
+    "the {it} seemed {opinion} to me",
+    "i found the {it} {opinion}",
+    "i think that the {it} is really {opinion}",
+    "for me the {it} was {opinion}",
+)
+NEGATED = (
+    "the {it} is {not} {opinion}",
+    "i did {not} find the {it} {opinion}",
+    "i do {not} think that the {it} is {opinion}",
+    "{nobody} could call the {it} {opinion}",
+    "there is {nothing} {opinion} about the {it}",
+)
 NEGATORS = {"{not}": "not", "{nobody}": "nobody", "{nothing}": "nothing"}
-ELSEWHERE = ("my {who} had expected something {opinion}", "my {who} once called it {opinion}",
-             "the last film by this director was {opinion}", "the other film that evening was {opinion}")  # fmt: skip
+ELSEWHERE = (
+    "my {who} had expected something {opinion}",
+    "my {who} once called it {opinion}",
+    "the last film by this director was {opinion}",
+    "the other film that evening was {opinion}",
+)
 PEOPLE = ("aunt", "brother", "colleague", "dentist", "neighbour", "sister", "teacher", "uncle")
-NEUTRAL = ("i saw it on a {day}", "it runs for {some} hours", "it is set in {town}", "we sat in row {some}",
-           "it was filmed in {town}", "the cinema was half full that {day}", "it is on again next {day}",
-           "there were {some} of us", "my {who} bought the tickets")  # fmt: skip
+NEUTRAL = (
+    "i saw it on a {day}",
+    "it runs for {some} hours",
+    "it is set in {town}",
+    "we sat in row {some}",
+    "it was filmed in {town}",
+    "the cinema was half full that {day}",
+    "it is on again next {day}",
+    "there were {some} of us",
+    "my {who} bought the tickets",
+)
+# fmt: off
 FILL = {
     "{who}": PEOPLE,
     "{day}": ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
     "{some}": ("two", "three", "four", "five"),
     "{town}": ("dublin", "hamburg", "lisbon", "montreal", "osaka", "prague", "vienna"),
-}  # fmt: skip
+}
+# fmt: on
 Opinions = Mapping[str, Sequence[str]]
 Marked = tuple[tuple[str, bool], ...]  # words, each with whether it decides
 

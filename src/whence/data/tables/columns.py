@@ -11,6 +11,7 @@ from whence.data.syntax.trees import is_tree
 from whence.data.tables.cells import as_heads, as_list, as_marks, missing
 from whence.options import usually
 
+# fmt: off
 USUAL = {
     "tokens": ("tokens", "words"),
     "text": (
@@ -26,7 +27,8 @@ USUAL = {
         "label", "class", "sentiment", "gold_label", "target", "category", "labels", "polarity", "answer", "topic", "y",
     ),
     "rationale": ("rationale", "rationales"),
-}  # fmt: skip
+}
+# fmt: on
 LONG = 3  # words in the middle cell of a column of texts
 FEW = 20  # values in a column of classes
 

@@ -141,8 +141,11 @@ def whole_column(table: Table, column: str, role: str, where: str) -> list[str]:
     """The cells of a column that must hold a string that is not blank in every row."""
     cells = [row.get(column) for row in table.rows]
     refuse(cells, missing, f"{where}: column {column!r} (the {role}) is empty")
-    refuse(cells, lambda cell: not isinstance(cell, str),
-           f"{where}: column {column!r} (the {role}) must hold strings; there is something else")  # fmt: skip
+    refuse(
+        cells,
+        lambda cell: not isinstance(cell, str),
+        f"{where}: column {column!r} (the {role}) must hold strings; there is something else",
+    )
     return cells  # type: ignore[return-value]
 
 

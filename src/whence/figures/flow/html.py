@@ -22,12 +22,23 @@ def as_data(flow: Flow, scale: Scale = "strongest") -> dict[str, Any]:
     return {
         "flow": flow.as_dict(),
         "layout": places.as_dict() | {"dark": DARK},
-        "shade": {"line": drawn.darkest, "dot": dot, "least": drawn.least, "power": POWER[scale],
-                  "above": above, "below": bound(flow.nodes[0], FANS)},
-        "words": {"heading": heading(flow), "short": describe_flow(flow), "how": HOW_TO_READ,
-                  "scales": scales(flow, drawn, dot), "inks": inks(flow),
-                  "heads": [head_name(flow, places, head) for head in range(flow.heads)]},
-    }  # fmt: skip
+        "shade": {
+            "line": drawn.darkest,
+            "dot": dot,
+            "least": drawn.least,
+            "power": POWER[scale],
+            "above": above,
+            "below": bound(flow.nodes[0], FANS),
+        },
+        "words": {
+            "heading": heading(flow),
+            "short": describe_flow(flow),
+            "how": HOW_TO_READ,
+            "scales": scales(flow, drawn, dot),
+            "inks": inks(flow),
+            "heads": [head_name(flow, places, head) for head in range(flow.heads)],
+        },
+    }
 
 
 def as_html(flow: Flow, scale: Scale = "strongest") -> str:

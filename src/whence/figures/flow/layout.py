@@ -61,10 +61,16 @@ class Layout:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
-            "width": self.width, "height": self.height, "x": self.x.round(2).tolist(), "y": self.y.round(2).tolist(),
-            "radius": self.radius, "prediction": self.prediction, "upright": self.upright, "top": self.text_top,
+            "width": self.width,
+            "height": self.height,
+            "x": self.x.round(2).tolist(),
+            "y": self.y.round(2).tolist(),
+            "radius": self.radius,
+            "prediction": self.prediction,
+            "upright": self.upright,
+            "top": self.text_top,
             "labels": [[round(label.x, 2), label.text, label.whole] for label in self.labels],
-        }  # fmt: skip
+        }
 
 
 def layout(flow: Flow) -> Layout:
@@ -84,9 +90,16 @@ def layout(flow: Flow) -> Layout:
     text_top = float(y[0]) + (64.0 if size <= 24 else 84.0)
     deepest = max(width_of(label.text) for label in labels) if upright else SIZE + 8
     return Layout(
-        LEFT + inner + RIGHT, text_top + deepest + 6, x, y, round(min(max(0.4 * pitch, 0.8), 5.0), 2),
-        (LEFT + inner / 2, TOP), labels, upright, text_top,
-    )  # fmt: skip
+        LEFT + inner + RIGHT,
+        text_top + deepest + 6,
+        x,
+        y,
+        round(min(max(0.4 * pitch, 0.8), 5.0), 2),
+        (LEFT + inner / 2, TOP),
+        labels,
+        upright,
+        text_top,
+    )
 
 
 def _labels(tokens: Sequence[str], left: float, inner: float) -> tuple[tuple[Label, ...], bool]:
@@ -123,8 +136,14 @@ def lines(flow: Flow, scale: Scale = "strongest", most: int = LINES) -> Lines:
     drawn = amounts[tuple(kept.T)]  # [line]
     order = np.argsort(drawn, kind="stable")
     whole = float(amounts.sum())
-    return Lines(kept[order], alpha_of(drawn[order], darkest, scale), darkest, least, amounts.size - len(kept),
-                 float(drawn.sum()) / whole if whole else 0.0)  # fmt: skip
+    return Lines(
+        kept[order],
+        alpha_of(drawn[order], darkest, scale),
+        darkest,
+        least,
+        amounts.size - len(kept),
+        float(drawn.sum()) / whole if whole else 0.0,
+    )
 
 
 def bound(amounts: Float[ndarray, "*any"], most: int) -> float:

@@ -69,10 +69,15 @@ class Flow:
         """Plain values for JSON, rounded: weights as whole ten-thousandths, row after row of each layer and head."""
         parts = np.rint(self.weights * UNIT).astype(int).reshape(self.depth, self.heads, -1)
         return {
-            "tokens": list(self.tokens), "scores": [float(f"{score:.6g}") for score in self.scores],
-            "nodes": self.nodes.round(6).tolist(), "unit": UNIT, "weights": parts.tolist(),
-            "readout": self.readout.round(6).tolist(), "method": self.method, "prediction": self.prediction,
-        }  # fmt: skip
+            "tokens": list(self.tokens),
+            "scores": [float(f"{score:.6g}") for score in self.scores],
+            "nodes": self.nodes.round(6).tolist(),
+            "unit": UNIT,
+            "weights": parts.tolist(),
+            "readout": self.readout.round(6).tolist(),
+            "method": self.method,
+            "prediction": self.prediction,
+        }
 
     def save(self, path: str | Path, scale: Any = "strongest") -> None:
         """Write the diagram: a page that can be asked (.html), or a picture (.svg, .pdf)."""
@@ -138,8 +143,12 @@ def _refuse_sizes(flow: Flow) -> None:
     depth, heads, size = *flow.weights.shape[:2], len(flow.tokens)
     if not depth * heads * size:
         raise BadData("a flow diagram needs a token, a layer and a head at least")
-    wanted = {"scores": (size,), "readout": (size,), "nodes": (depth + 1, heads, size),
-              "weights": (depth, heads, size, size)}  # fmt: skip
+    wanted = {
+        "scores": (size,),
+        "readout": (size,),
+        "nodes": (depth + 1, heads, size),
+        "weights": (depth, heads, size, size),
+    }
     for name, shape in wanted.items():
         if getattr(flow, name).shape != shape:
             raise BadData(

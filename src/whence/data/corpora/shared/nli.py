@@ -36,8 +36,9 @@ def read_pairs(paths: list[Path], scheme: str = "") -> tuple[tuple[Example, ...]
                 skipped[read if isinstance(read, str) else ""] += 1
                 pairs += [] if isinstance(read, str) else [read]
     if not pairs:
-        raise BadData(f"{', '.join(map(str, paths))} holds no labelled pairs; JSON lines with {', '.join(FULL)} "
-                      "were expected")  # fmt: skip
+        raise BadData(
+            f"{', '.join(map(str, paths))} holds no labelled pairs; JSON lines with {', '.join(FULL)} were expected"
+        )
     names = " and ".join(path.name for path in paths)
     return tuple(pairs), [f"skipped {count:,} pairs {why} in {names}" for why, count in skipped.items() if why]
 
@@ -46,8 +47,10 @@ def as_pair(row: dict[str, Any], where: str) -> Example | str:
     """The pair in a row, or why it is passed over."""
     names = next((names for names in (FULL, REDUCED) if all(isinstance(row.get(name), str) for name in names)), None)
     if names is None:
-        raise BadData(f"{where}: {', '.join(FULL)} or {', '.join(REDUCED)} were expected as strings; "
-                      f"there are: {short(', '.join(row), 100)}")  # fmt: skip
+        raise BadData(
+            f"{where}: {', '.join(FULL)} or {', '.join(REDUCED)} were expected as strings; "
+            f"there are: {short(', '.join(row), 100)}"
+        )
     premise, hypothesis, label = (row[name] for name in names)
     if label == UNDECIDED:
         return "without an agreed label"
@@ -68,8 +71,10 @@ def with_trees(pair: Example, row: dict[str, Any], where: str, scheme: str) -> E
     for i, words in enumerate((pair.words, pair.pair_words), start=1):
         parse = row.get(f"sentence{i}_parse")
         if not isinstance(parse, str) or words is None:
-            raise BadData(f"{where}: sentence{i}_parse and sentence{i}_binary_parse were expected; this copy has no "
-                          "parses: get the official one, or read the corpus without trees")  # fmt: skip
+            raise BadData(
+                f"{where}: sentence{i}_parse and sentence{i}_binary_parse were expected; this copy has no "
+                "parses: get the official one, or read the corpus without trees"
+            )
         try:
             leaves, heads = dependencies(parse, scheme)
         except ValueError as error:

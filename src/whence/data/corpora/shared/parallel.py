@@ -18,8 +18,10 @@ def read_parallel(english: Path, german: Path, direction: str) -> Pairs:
     """The pairs of two files, with what was dropped; files that end in .sgm are read as SGML."""
     sides = [read_segments(path) if ".sgm" in path.suffixes else read_lines(path) for path in (english, german)]
     if len(sides[0]) != len(sides[1]):
-        raise BadData(f"{english} has {len(sides[0]):,} lines and {german} has {len(sides[1]):,}; line by line "
-                      "translations were expected")  # fmt: skip
+        raise BadData(
+            f"{english} has {len(sides[0]):,} lines and {german} has {len(sides[1]):,}; line by line "
+            "translations were expected"
+        )
     return paired(sides[0], sides[1], direction, english.name)
 
 
