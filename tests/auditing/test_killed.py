@@ -12,7 +12,7 @@ import pytest
 
 from support import saved_models
 from whence.cli import main
-from whence.results import stale_folders as leftovers
+from whence.results.stale_folders import temporary_name
 
 SLOW = """
 import sys, time
@@ -118,7 +118,7 @@ def test_what_a_killed_process_left_half_written_is_cleared_away(uninterrupted, 
     shutil.rmtree(out / "results" / "ablation")
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    half = leftovers.beside(out / "results" / "ablation" / "abc")
+    half = temporary_name(out / "results" / "ablation" / "abc")
     half = half.with_name(half.name.replace(f".{os.getpid()}.", f".{gone.pid}."))
     half.mkdir(parents=True)
     (half / "table.parquet").write_bytes(b"PAR")

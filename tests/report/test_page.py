@@ -210,13 +210,13 @@ def test_saved_results_become_a_page_without_torch(tmp_path):
         from whence.report.page import build, write
         from whence.report.page_model import AuditPage, Part
         from whence.results.columns import Column, Columns
-        from whence.results.result import Result, manifest_now
+        from whence.results.result import Result, make_manifest
         from whence.results.store import Store
 
         columns = Columns("one row per example", w=Column(float, "weight"), t=Column(float, "moved"))
         table = columns.table({"w": [0.1, 0.6] * 10, "t": [0.2, 0.3] * 10})
         store = Store(sys.argv[1])
-        store.put(Result("permutation", table, manifest_now(config={}, columns=columns)), {"seed": 0})
+        store.put(Result("permutation", table, make_manifest(config={}, columns=columns)), {"seed": 0})
         (saved,) = store.all()
         figure = as_svg(violins(saved.table, "w", "t"))
         part = Part("model", "about", {}, figures={1: [("moved", figure)]}, results=[saved.manifest])

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from whence.results.format_number import effect_in_words, number
+from whence.results.format_number import describe_effect, number
 from whence.results.verdict import Effect
 
 
@@ -24,7 +24,7 @@ def test_digits_that_mean_something(value, scale, shown):
 
 
 def test_an_effect_in_words():
-    words = effect_in_words(Effect("lost", "lost", -1.2, -2.0, -0.4, "points of accuracy", 2.0, 400, 5))
+    words = describe_effect(Effect("lost", "lost", -1.2, -2.0, -0.4, "points of accuracy", 2.0, 400, 5))
     assert words == (
         "−1.2 points of accuracy, 95 % interval −2.0 to −0.4; the smallest effect of interest was 2.0; "
         "400 examples, 5 seeds"
@@ -33,4 +33,4 @@ def test_an_effect_in_words():
 
 def test_an_effect_that_could_not_be_measured():
     nothing = Effect("lost", "lost", math.nan, math.nan, math.nan, "points", 2.0, 1)
-    assert effect_in_words(nothing) == "could not be measured; 1 example, 1 seed"
+    assert describe_effect(nothing) == "could not be measured; 1 example, 1 seed"

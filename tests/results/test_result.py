@@ -2,6 +2,7 @@ import csv
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -9,7 +10,8 @@ import pytest
 import whence
 from whence.results.columns import Column, Columns
 from whence.results.latex import latex
-from whence.results.result import Result, manifest_now
+from whence.results.result import Result, make_manifest
+from whence.results.verdict import Verdict
 
 COLUMNS = Columns(
     "one row per example", example=Column(int, "number"), token=Column(str, "text"), score=Column(float, "s")
@@ -19,7 +21,7 @@ NASTY = "<script>alert('1')</script> 50% a_b \\ {x} $y$ & ~^#|"
 
 def result(n=3):
     table = COLUMNS.table({"example": range(n), "token": [NASTY] * n, "score": [0.123456] * n})
-    return Result("permutation", table, manifest_now(config={"site": "*"}, columns=COLUMNS, seed=1))
+    return Result("permutation", table, make_manifest(config={"site": "*"}, columns=COLUMNS, seed=1))
 
 
 def test_it_prints_as_a_short_table():
@@ -73,9 +75,18 @@ def test_latex_accepts_it(tmp_path):
 
 
 def test_the_manifest_says_how_it_was_made():
-    manifest = manifest_now(config={"k": 3}, columns=COLUMNS, seed=4, corpus={"name": "c", "n": 2}, notes=["guessed"])
+    manifest = make_manifest(config={"k": 3}, columns=COLUMNS, seed=4, corpus={"name": "c", "n": 2}, notes=["guessed"])
     assert manifest["versions"]["whence"] == whence.__version__
     assert manifest["versions"]["pandas"] == pd.__version__
     assert manifest["columns"] == {"example": "number", "token": "text", "score": "s"}
     assert manifest["made"].endswith("+00:00")
     assert (manifest["seed"], manifest["config"], manifest["notes"]) == (4, {"k": 3}, ["guessed"])
+
+
+def test_a_verdict_is_computed_once(monkeypatch):
+    asked = []
+    fake = SimpleNamespace(verdict=lambda table: asked.append(table) or Verdict)
+    monkeypatch.setattr("whence.results.result.experiment", lambda name: fake)
+    one = result()
+    assert one.verdict() is one.verdict() is Verdict
+    assert len(asked) == 1

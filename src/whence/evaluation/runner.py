@@ -19,7 +19,7 @@ from whence.evaluation.config import EvaluationOptions, ExperimentConfig, Traini
 from whence.evaluation.context import Context
 from whence.evaluation.trained_models import TrainedModels
 from whence.results.experiment import experiment
-from whence.results.result import Result, manifest_now
+from whence.results.result import Result, make_manifest
 from whence.results.store import Store
 from whence.subject.subject import Subject, load
 from whence.subject.threads import suited
@@ -132,7 +132,7 @@ def _run(
     started = time.perf_counter()
     with suited(evaluated.subject.model) if isinstance(evaluated, Context) else nullcontext():
         table = wanted.run(config, evaluated)
-    manifest = manifest_now(
+    manifest = make_manifest(
         config=config.model_dump(mode="json"),
         seed=config.seed,
         columns=wanted.columns,

@@ -13,7 +13,7 @@ from whence.report.inline_svg import checked, places, too_many
 from whence.report.overall_answer import answer
 from whence.report.page_model import AuditPage, Part, Table
 from whence.results.errors import CannotSave
-from whence.results.format_number import effect_in_words, number
+from whence.results.format_number import describe_effect, number
 from whence.results.to_json import plain
 from whence.results.verdict import QUESTIONS
 
@@ -59,7 +59,7 @@ def _rendered(audit: AuditPage, left_out: frozenset[tuple[int, int, int]]) -> st
     """Autoescape is on for every template; only figures, checked, go in as they are."""
     templates = PackageLoader("whence.report")
     environment = Environment(loader=templates, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters |= {"words": effect_in_words, "cell": _cell, "manifest": _manifest, "head": _head}
+    environment.filters |= {"words": describe_effect, "cell": _cell, "manifest": _manifest, "head": _head}
     parts = [
         {"part": part, "answer": answer(part.verdicts), "figures": _figures(number, part, left_out)}
         for number, part in enumerate(audit.parts)

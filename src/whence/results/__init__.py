@@ -1,1 +1,1 @@
-"""Results: a tidy table and a manifest, in a folder named by what made it. Knows nothing of torch."""
+"""Results: a tidy table and a manifest, cached by content hash. Imports no torch."""

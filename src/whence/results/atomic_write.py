@@ -1,4 +1,4 @@
-"""Writing: whole or not at all, and a sentence where it cannot be done."""
+"""Atomic writes, and a readable error where the disk fails."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from whence.results.errors import CannotSave
 
 @contextmanager
 def saving(place: Path, option: str = "--out") -> Iterator[None]:
-    """Whatever goes wrong with the disk inside is told in a sentence."""
+    """Errors of the disk within are raised as `CannotSave`, with what to do."""
     try:
         yield
     except CannotSave:
@@ -28,7 +28,7 @@ def saving(place: Path, option: str = "--out") -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str | None:
-    """What the system said, if it was about a disk; writers of weights say it in errors of their own."""
+    """The system's message, if the error is one of the disk; writers of weights raise errors of their own."""
     if isinstance(error, OSError):
         return error.strerror or str(error)
     if type(error).__name__ == "SafetensorError" and "os error" in str(error):
@@ -40,7 +40,7 @@ def _reason(error: Exception) -> str | None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Plain values as JSON, written beside and renamed."""
+    """Values as JSON, written to a temporary file and renamed."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         new.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Declared columns: what one row of a table is, and what stands in each column."""
+"""Declared columns: what a row of a table is, and what each column means."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ def _cast(name: str, kind: type, values: Sequence[Any]) -> pd.Series:
     for number, value in enumerate(plain):
         if not _fits(kind, value):
             raise BadData(
-                f"column {name!r} holds {_KINDS[kind]}; row {number} has {value!r}: mend the value or the column"
+                f"column {name!r} holds {_KINDS[kind]}; row {number} has {value!r}: fix the value or the column"
             )
     if kind is str:
         return pd.Series(plain, dtype=pd.StringDtype(), name=name)
@@ -95,7 +95,7 @@ def _cast(name: str, kind: type, values: Sequence[Any]) -> pd.Series:
 
 
 def _plain(kind: type, value: Any) -> Any:
-    """A Python value; what pandas calls missing is None, and half a surrogate pair, which no file can hold, is �."""
+    """A Python value; missing values are None, and half a surrogate pair, which no file can hold, is �."""
     value = value.item() if getattr(value, "shape", None) == () else value
     if value is pd.NA or (kind is str and isinstance(value, float) and value != value):
         return None

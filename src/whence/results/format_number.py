@@ -1,4 +1,4 @@
-"""Numbers for people: as many digits as mean something, a true minus sign."""
+"""Numbers as text: significant digits only, a true minus sign."""
 
 import math
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ def number(value: float, scale: Iterable[float] = ()) -> str:
     return shown.replace("-", "−")
 
 
-def effect_in_words(effect: Effect) -> str:
+def describe_effect(effect: Effect) -> str:
     """'−1.2 points of accuracy, 95 % interval −2.0 to −0.4; the smallest effect of interest was 2.0; 400 examples'."""
     scale = (effect.smallest, effect.high - effect.low)
     value, low, high, smallest = (number(n, scale) for n in (effect.value, effect.low, effect.high, effect.smallest))

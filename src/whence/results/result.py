@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from html import escape
 from importlib import metadata
 from pathlib import Path
@@ -40,7 +41,7 @@ class Result:
     def _repr_html_(self) -> str:
         names = "".join(f"<th>{escape(str(name))}</th>" for name in self.table.columns)
         rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(_shown(value))}</td>" for value in row) + "</tr>"
+            "<tr>" + "".join(f"<td>{escape(_cell_text(value))}</td>" for value in row) + "</tr>"
             for row in self.table.head(SHOWN).itertuples(index=False)
         )
         more = f" (the first {SHOWN} shown)" if len(self.table) > SHOWN else ""
@@ -53,7 +54,7 @@ class Result:
 
     def to_latex(self, path: str | Path) -> None:
         """Write the whole table as a LaTeX tabular for the package booktabs, every cell escaped."""
-        rows = [[_shown(value) for value in row] for row in self.table.itertuples(index=False)]
+        rows = [[_cell_text(value) for value in row] for row in self.table.itertuples(index=False)]
         Path(path).write_text(latex_table([str(name) for name in self.table.columns], rows), encoding="utf-8")
 
     def figure(self) -> Figure:
@@ -65,7 +66,11 @@ class Result:
         return dict(experiment(self.experiment).figures(self.table))
 
     def verdict(self) -> Verdict:
-        """The answer to the experiment's question: yes, no or undecided, with its evidence."""
+        """The answer to the experiment's question: yes, no or undecided, with its evidence. Computed once."""
+        return self._verdict
+
+    @cached_property
+    def _verdict(self) -> Verdict:
         return experiment(self.experiment).verdict(self.table)
 
     def summary(self) -> pd.DataFrame | None:
@@ -79,7 +84,7 @@ class Result:
         return f"{self.experiment}: {rows}" + (f", {what}" if what else "")
 
 
-def manifest_now(
+def make_manifest(
     *,
     config: Mapping[str, Any],
     columns: Columns,
@@ -89,10 +94,9 @@ def manifest_now(
     seconds: float | None = None,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """How a result was made, with what stands installed here and the time and command of now.
+    """How a result was made, with the installed versions, the time and the command.
 
-    `corpus` says name, split, n and checksum, `subject` what was looked at. Versions are read from what is installed,
-    nothing is imported for it.
+    `corpus` has name, split, n and checksum, `subject` the model. Versions are read without importing the libraries.
     """
     return {
         "config": dict(config),
@@ -111,7 +115,7 @@ def manifest_now(
 
 
 def versions() -> dict[str, str]:
-    """The versions of Whence, Python and of the libraries that numbers depend on, as far as they are installed."""
+    """The versions of Whence, Python and the installed libraries that numbers depend on."""
     found = {"whence": whence.__version__, "python": platform.python_version()}
     for library in ("torch", "transformers", "tokenizers", "numpy", "scipy", "pandas", "pyarrow"):
         try:
@@ -121,8 +125,8 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _shown(value: Any) -> str:
-    """A cell for people: floats in four digits, missing values as a dash."""
+def _cell_text(value: Any) -> str:
+    """A cell as text: floats in four digits, missing values as a dash."""
     if value is None or (isinstance(value, float) and value != value) or value is pd.NA:
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""Folders under way: how they are named, and how those that a killed process left are cleared away."""
+"""Temporary folders: their names, and the deletion of those that a killed process left."""
 
 import os
 import re
@@ -11,13 +11,13 @@ from pathlib import Path
 HOUR = 3600.0
 
 
-def beside(folder: Path) -> Path:
-    """A name beside the folder for the time of writing; it says which process on which machine writes."""
+def temporary_name(folder: Path) -> Path:
+    """A name next to the folder while it is written; it holds the machine and the process that write."""
     return folder.parent / f".{folder.name}.{_machine()}.{os.getpid()}.{uuid.uuid4().hex[:8]}"
 
 
-def clean(parent: Path) -> None:
-    """Delete folders under way that are over an hour old, or whose process on this machine is dead."""
+def delete_stale(parent: Path) -> None:
+    """Delete temporary folders that are over an hour old, or whose process on this machine has ended."""
     for folder in parent.glob(".*.*.*.*"):
         named = re.fullmatch(r"\.\w+\.([\w-]+)\.(\d+)\.[0-9a-f]{8}", folder.name)
         if named and (_old(folder) or (named[1] == _machine() and not _alive(int(named[2])))):

@@ -1,4 +1,4 @@
-"""Where results lie: one folder for each identity, written whole or not at all."""
+"""The store of results: one folder for each cache key, written atomically."""
 
 import errno
 import hashlib
@@ -14,19 +14,20 @@ from typing import Any
 import pandas as pd
 
 from whence.core.errors import BadData
-from whence.results import stale_folders as leftovers
 from whence.results.errors import CannotSave, DamagedResult
 from whence.results.result import Result
+from whence.results.stale_folders import delete_stale, temporary_name
 from whence.results.to_json import canonical, plain
 
 TABLE, MANIFEST = "table.parquet", "manifest.json"
 
 
 class Store:
-    """Results under `root/results/<experiment>/<key>`, where the key is a hash of what makes a result the same.
+    """Results under `root/results/<experiment>/<key>`, where the key is a hash of the identity: all that a result
+    depends on.
 
-    The same identity has the same folder, so what was interrupted goes on where it stopped. A folder is written under
-    another name beside its place and then renamed, so nothing is ever half there.
+    The same identity has the same folder, so an interrupted run resumes where it stopped. A folder is written under a
+    temporary name and then renamed, so it is complete or not there.
     """
 
     def __init__(self, root: str | Path) -> None:
@@ -40,10 +41,10 @@ class Store:
         return hashlib.sha256(canonical(identity).encode()).hexdigest()[:12]
 
     def folder(self, experiment: str, identity: Mapping[str, Any]) -> Path:
-        """Where that result lies, or would."""
+        """The folder of that result, whether it exists or not."""
         name = experiment.replace(":", ".")  # of a script, as module:object, which some file systems cannot hold
         if not re.fullmatch(r"\w[\w.-]*", name):
-            raise BadData(f"an experiment's name is letters, digits, '_', '-' and '.'; {experiment!r} came: rename it")
+            raise BadData(f"an experiment's name is letters, digits, '_', '-' and '.'; got {experiment!r}: rename it")
         return self.root / "results" / name / self.key(identity)
 
     def get(self, experiment: str, identity: Mapping[str, Any]) -> Result | None:
@@ -52,13 +53,13 @@ class Store:
         return self.load(folder) if folder.exists() else None
 
     def put(self, result: Result, identity: Mapping[str, Any]) -> Path:
-        """Save the result; if one is there already under this identity, that one is kept."""
+        """Save the result; one that is saved under this identity already is kept."""
         folder = self.folder(result.experiment, identity)
         if folder.exists():
             return folder
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
-            leftovers.clean(folder.parent)
+            delete_stale(folder.parent)
             _write_whole(folder, _files(result, identity))
         except OSError as error:
             reason = error.strerror or str(error)
@@ -107,23 +108,25 @@ def _files(result: Result, identity: Mapping[str, Any]) -> dict[str, bytes]:
 
 
 def _write_whole(folder: Path, files: Mapping[str, bytes]) -> None:
-    """All files or none: written beside, forced to disk, renamed. If another process was faster, its folder stays."""
-    beside = leftovers.beside(folder)
+    """All files or none: written to a temporary folder, forced to disk, renamed. An earlier folder of another process
+    stays.
+    """
+    temporary = temporary_name(folder)
     try:
-        beside.mkdir()
+        temporary.mkdir()
         for name, content in files.items():
-            with (beside / name).open("wb") as file:
+            with (temporary / name).open("wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-        _sync(beside)
-        beside.rename(folder)
+        _sync(temporary)
+        temporary.rename(folder)
         _sync(folder.parent)
     except OSError as error:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or not folder.exists():
             raise
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _sync(folder: Path) -> None:

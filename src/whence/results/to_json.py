@@ -1,4 +1,4 @@
-"""Plain values: what JSON can hold, and the one text that stands for an identity."""
+"""Values that JSON can hold, and the canonical text of an identity."""
 
 import json
 import math
@@ -18,7 +18,7 @@ def canonical(identity: Mapping[str, Any]) -> str:
 
 
 def _check(value: Any, where: str) -> None:
-    """Refuse what JSON would not give back as it was."""
+    """Raise for values that JSON cannot round-trip."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             if not isinstance(name, str):
