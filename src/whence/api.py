@@ -1,11 +1,11 @@
 """The Python interface: `load`, `corpus`, `explain`, `run`, `audit`, `train`, `reproduce`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
-from whence.attribution.registry import USUAL
 from whence.auditing.run import audit as run_audit
 from whence.auditing.settings import Settings
 from whence.auditing.write_report import answers
@@ -15,6 +15,7 @@ from whence.data.registry import load as load_corpus
 from whence.data.tables.columns import Columns
 from whence.evaluation.runner import run_experiment
 from whence.explaining.explanation import Explanation, explain_text
+from whence.explaining.options import ExplainOptions
 from whence.options import checked
 from whence.reproducing.run import Reproduction, RunSettings
 from whence.reproducing.run import reproduce as run_reproduction
@@ -23,7 +24,6 @@ from whence.results.result import Result
 from whence.results.store import Store
 from whence.results.verdict import QUESTIONS, Verdict
 from whence.subject.subject import Subject, load
-from whence.subject.targets import Measure
 from whence.training.config import Training
 from whence.training.train import train as train_in
 
@@ -84,26 +84,20 @@ def run(
     return run_experiment(name, config, None if out is None else Store(out), subject=subject, quiet=quiet)
 
 
-def explain(
-    model: Subject | str | Path,
-    text: str,
-    pair: str | None = None,
-    *,
-    methods: tuple[str, ...] | list[str] = USUAL,
-    measure: Measure | str = "probability",
-    target: str | None = None,
-    paragraphs: bool = False,
-    summary: bool = True,
-    words: bool = False,
-    **options: dict[str, Any],
-) -> Explanation:
-    """Score the tokens of a text by several methods; `raw_attention={"layer": 3}` passes options to one of them.
+def explain(model: Subject | str | Path, text: str, pair: str | None = None, **options: Any) -> Explanation:
+    """Score the tokens of a text by several methods.
 
-    With `paragraphs` a text of any length is read paragraph by paragraph; `summary` says which heads carry the answer;
-    with `words` the pieces of a word are one token.
+    `options` are those of `whence explain`: `methods=("lat", "random")`, `measure`, `target`, `paragraphs`, `words`,
+    `summary`, `layer`, `row` and so on. `raw_attention={"layer": 3}` gives options to one method.
     """
-    subject = model if isinstance(model, Subject) else load(model)
-    return explain_text(subject, text, pair, tuple(methods), measure, options, target, paragraphs, summary, words)
+    general = {name: value for name, value in options.items() if name in ExplainOptions.model_fields}
+    own = {name: value for name, value in options.items() if name not in general}
+    for name, value in own.items():
+        if not isinstance(value, Mapping):
+            there = ", ".join(ExplainOptions.model_fields)
+            raise BadConfig(f"explain has no option {name!r}; it has: {there}, and METHOD={{'option': value}}")
+    chosen = checked(ExplainOptions, {"pair": pair, "method_options": own, **general})
+    return explain_text(model if isinstance(model, Subject) else load(model), text, chosen)
 
 
 def corpus(name: str | Path, *, data_dir: str | Path | None = None, **columns: str) -> Corpus:

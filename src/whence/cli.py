@@ -1,7 +1,9 @@
 """The command line: `whence audit`, `explain`, `run`, `reproduce`, `train`, `data`, `list`, `report`.
 
-Each command's options are made from one class. Whatever needs torch is imported when a command needs it, so that help,
-lists and reports come at once.
+tyro parses the options of each command from one class. Which command is meant is decided here by the first word: tyro's
+own subcommands build the classes of all commands before they choose one (`constructor_factory` is called for each), so
+that `whence --help` would import every command, and an error would name `whence --help` in place of the command's help.
+So the command's file is imported when it is called, and torch only when the command needs it.
 """
 
 import os
@@ -14,19 +16,19 @@ from whence.core.errors import WhenceError
 BAD_INPUT, INTERRUPTED = 2, 130
 NO_MEMORY = ("can't allocate memory", "out of memory")  # torch has no error of its own for the first
 COMMANDS = {
-    "audit": "ask of a model and a table: is this attention an explanation? (without either: embedded ones)",
+    "audit": "test whether a model's attention explains its predictions; writes a report (default: two demo models)",
     "explain": "score the tokens of a text by several methods, side by side",
     "run": "run one experiment: a table, a figure, a verdict",
-    "reproduce": "a paper's tables and figures, the published numbers beside ours",
+    "reproduce": "run a paper's experiments and compare the published numbers with ours",
     "train": "train a reference model on a corpus",
-    "data": "list, get or show corpora",
-    "list": "the experiments, explainers, corpora and studies there are",
-    "report": "write an audit's report again from its saved tables",
+    "data": "list, fetch or show corpora",
+    "list": "list experiments, explainers, corpora, models and studies",
+    "report": "write the report of an audit again from its saved tables",
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; a mistake of the user's is one sentence and exit code 2."""
+    """Run a command; an error of the user gets one sentence and exit code 2."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
         sys.exit(dispatch(arguments))
@@ -34,21 +36,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"whence: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
-        print("\nwhence: stopped. What was finished is saved; run the same command again to go on.", file=sys.stderr)
+        print("\nwhence: interrupted. Finished work is saved; run the same command again to resume.", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except (MemoryError, RuntimeError) as error:
         if not (isinstance(error, MemoryError) or any(sign in str(error) for sign in NO_MEMORY)):
             raise
-        print("whence: the memory is too small for this; read fewer texts at a time (--batch-size 1), or shorter ones",
-              file=sys.stderr)  # fmt: skip
+        print("whence: out of memory; use smaller batches (--batch-size 1) or shorter texts", file=sys.stderr)
         sys.exit(BAD_INPUT)
-    except BrokenPipeError:  # `whence list | head`: nobody reads on
+    except BrokenPipeError:  # `whence list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
 
 
 def dispatch(arguments: list[str]) -> int:
-    """The command that the first word names."""
+    """Run the command that the first word names."""
     if not arguments or arguments[0] in ("-h", "--help"):
         print(usage())
         return 0 if arguments else BAD_INPUT
@@ -65,10 +66,11 @@ def dispatch(arguments: list[str]) -> int:
 
 
 def usage() -> str:
-    """What there is."""
+    """The commands, for `whence --help`."""
     lines = [f"  whence {name:<9} {about}" for name, about in COMMANDS.items()]
-    return "\n".join(["Is this model's attention an explanation of its predictions?", "", *lines, "",
-                      "`whence COMMAND --help` says more. Exit codes: 0 done, 2 bad input, 130 stopped."])  # fmt: skip
+    title = "Does this model's attention explain its predictions?"
+    end = "`whence COMMAND --help` lists the options. Exit codes: 0 done, 2 bad input, 130 interrupted."
+    return "\n".join([title, "", *lines, "", end])
 
 
 def _command(name: str) -> Callable[[list[str]], int]:

@@ -67,7 +67,7 @@ def walked(edges, start):
 
 def places(batch, text, row, answer):
     real = batch.answers[text].nonzero()[:, 0].tolist()
-    return {"answer": [answer], "first": [0], "last": real[-1:], "mean": real}.get(row) or [real[row]]
+    return {"prediction": [answer], "first": [0], "last": real[-1:], "mean": real}.get(row) or [real[row]]
 
 
 @pytest.mark.parametrize("name", TRANSLATORS)
@@ -76,7 +76,7 @@ def test_rollout_walks_down_every_edge(name, heads, residual):
     subject = reader(name)
     batch = subject.encode(EXAMPLES)
     answers = predicted(subject, batch).positions.tolist()
-    for row in ("answer", "mean") if residual else ("answer",):
+    for row in ("prediction", "mean") if residual else ("prediction",):
         found = explained("rollout", subject, batch, heads=heads, residual=residual, row=row)
         stays = []
         for text in range(3):

@@ -97,7 +97,7 @@ def test_stopped_after_its_first_result(how, uninterrupted, tmp_path):
     heard = stopped_by(how, process)
     if how == signal.SIGINT:
         assert process.returncode == 130
-        sentence = "whence: stopped. What was finished is saved; run the same command again to go on."
+        sentence = "whence: interrupted. Finished work is saved; run the same command again to resume."
         assert heard.decode().strip() == sentence
     else:
         assert process.returncode == -signal.SIGKILL

@@ -145,7 +145,7 @@ def test_a_memory_that_is_too_small_gets_a_sentence(capsys, monkeypatch):
 
     monkeypatch.setattr("whence.cli.dispatch", full)
     said = whence(capsys, "audit")
-    assert (said.code, said.err.startswith("whence: the memory is too small for this")) == (2, True)
+    assert (said.code, said.err.startswith("whence: out of memory; use smaller batches (--batch-size 1)")) == (2, True)
 
 
 def test_explain_takes_options_paragraphs_and_any_method(capsys):
@@ -156,7 +156,7 @@ def test_explain_takes_options_paragraphs_and_any_method(capsys):
     assert all(f"\n{name}: " in said.out for name in names())
     assert "sinks left out (" in said.out
     assert "mean weight above 0.25" in said.out
-    assert "heads that carry the answer" in said.out
+    assert "most important heads" in said.out
     dashed = whence(capsys, *given, "--method", "lat-mixed", "--options", "lat-mixed.normalize=l1")
     assert "normalize: l1" in dashed.out, dashed.err
     wrong = whence(capsys, *given, "--method", "rollout", "--options", "rollout.rows=3")

@@ -4,12 +4,16 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from support.command import whence
 from support.torchless import WITHOUT_TORCH
 from whence.cli import COMMANDS
+from whence.commands._shared import parsed
+from whence.results.experiment import names
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -87,12 +91,25 @@ def test_a_reader_that_goes_away_is_no_error():
     assert piped.stderr == ""
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("audit",), ("explain",), ("train",), ("data",), ("run", "ablation"), ("run", "words"), ("run", "heads")],
-)
+def flaws(shown: str) -> list[str]:
+    """What a person should not have to read in a help text: Python's None, empty defaults and doubled ones."""
+    words = " ".join(shown.replace("│", "").split())
+    return re.findall(r"\{None\}|default: None|\(default: ?\)|\(default[^)]*\)\.? \(default[^)]*\)", words)
+
+
+@pytest.mark.parametrize("arguments", [*((command,) for command in COMMANDS), *(("run", name) for name in names())])
 def test_help_says_what_is_taken_where_nothing_is_named(arguments, capsys):
-    shown = " ".join(whence(capsys, *arguments, "--help").out.replace("│", "").split())
-    assert "None" not in shown
-    assert "(default: )" not in shown
-    assert not re.search(r"\(default[^)]*\) \(default", shown)
+    assert flaws(whence(capsys, *arguments, "--help").out) == []
+
+
+def test_a_flaw_in_a_help_text_would_be_noticed(capsys):
+    @dataclass
+    class Options:
+        empty: tuple[str, ...] = ()
+        missing: Path | None = None
+        """doubled (default: here)"""
+
+    with pytest.raises(SystemExit):
+        parsed(Options, "x", ["--help"], "x")
+    found = flaws(capsys.readouterr().out)
+    assert found == ["(default: )", "{None}", "(default: here) (default: None)"]

@@ -16,7 +16,7 @@ def test_memory_in_one_command(capsys, tmp_path, monkeypatch):
     said = whence(capsys, *asked, "--quiet")
     assert (said.code, said.err) == (0, "")
     assert said.out.startswith("memory: 120 rows, one row per model, seed and example")
-    assert "Apart from the six questions: " in said.out
+    assert "None of the six questions: " in said.out
     found = json.loads(whence(capsys, *asked, "--json").out)
     assert found["verdict"]["question"] == 0
     assert [row["model"] for row in found["summary"]] == ["RNN"]

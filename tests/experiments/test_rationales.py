@@ -62,10 +62,10 @@ def test_a_trained_model_by_a_slow_loop():
     made = rationales.run(rationales.Config(model="m", data="d", method=("leave_one_out", "random")), context)
     assert made["method"].value_counts().to_dict() == {"leave_one_out": 8, "random": 8}
     row = made[(made["method"] == "leave_one_out") & (made["example"] == 3)].iloc[0]
-    from whence.explaining.explanation import explain_text
+    from whence.api import explain
 
     example = examples[3]
-    found = explain_text(subject, example.text, methods=("leave_one_out",)).attributions[0].words(0)
+    found = explain(subject, example.text, methods=("leave_one_out",)).attributions[0].words(0)
     assert row["precision"] == pytest.approx(average_precision(np.abs(found), np.array(example.rationale)))
     assert row["at_marked"] == pytest.approx(r_precision(np.abs(found), np.array(example.rationale)))
     assert row["marked"] == pytest.approx(np.mean(example.rationale))

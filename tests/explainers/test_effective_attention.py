@@ -64,7 +64,7 @@ def test_a_models_heads_row_by_row(name):
         subject.model(**batch.inputs)
     site = [s for s, about in subject.sites.items() if about.kind == "cross" or name != "bart"][-1]
     call = tape.only(site)
-    found = explained(subject, batch, row="answer" if name == "bart" else "last")
+    found = explained(subject, batch, row="prediction" if name == "bart" else "last")
     for text in range(2):
         place = int(target.positions[text]) if name == "bart" else int(batch.mask[text].nonzero()[-1])
         expected = np.zeros(batch.special.shape[1])

@@ -165,7 +165,7 @@ def test_rows_against_a_slow_loop(name):
     target = Target(torch.tensor([0, 1, 0]), torch.tensor([2, 1, 2]), "logit")
     for number, real in enumerate(batch.mask):
         places = real.nonzero().flatten().tolist()
-        rows = {"first": places[:1], "last": places[-1:], "mean": places, "answer": [int(target.positions[number])],
+        rows = {"first": places[:1], "last": places[-1:], "mean": places, "prediction": [int(target.positions[number])],
                 1: places[1:2], -2: places[-2:-1]}  # fmt: skip
         for row, queries in rows.items():
             found = explainer("lat")(subject, batch, target, row=row, normalize="none")
@@ -177,8 +177,8 @@ def test_rows_against_a_slow_loop(name):
 
 @pytest.mark.parametrize(
     ("name", "row"),
-    [("bert", "first"), ("gpt2", "last"), ("xlm-roberta", "answer"), ("llama", "answer"), ("modernbert", "first"),
-     ("transformer-post-learned", "mean"), ("transformer-pre-sinusoidal", "first")],
+    [("bert", "first"), ("gpt2", "last"), ("xlm-roberta", "prediction"), ("llama", "prediction"),
+     ("modernbert", "first"), ("transformer-post-learned", "mean"), ("transformer-pre-sinusoidal", "first")],
 )  # fmt: skip
 def test_left_to_itself_it_starts_where_the_answer_is_read(name, row):
     subject = reader(name)

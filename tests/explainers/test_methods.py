@@ -39,7 +39,7 @@ def tape_of(subject, batch):
 def slow_row(weights, mask, row, position):
     """Of one text's weights [head query key], by a loop, those from the queries that are meant: [head key]."""
     real = [place for place in range(weights.shape[1]) if mask[place]]
-    queries = {"first": real[:1], "last": real[-1:], "mean": real, "answer": [position]}[row]
+    queries = {"first": real[:1], "last": real[-1:], "mean": real, "prediction": [position]}[row]
     return torch.stack([torch.stack([head[query] for query in queries]).mean(0) for head in weights])
 
 
@@ -51,7 +51,7 @@ def test_every_choice_against_a_slow_reading_of_the_tape(layer):
     tape = tape_of(subject, batch)
     recorded = [tape.only(name).weights for name in subject.sites]
     layers = {"last": recorded[1:], "mean": recorded}.get(layer) or [recorded[layer]]
-    for heads, row in product(["mean", "max", "min", 0, 3, -1], ["first", "last", "mean", "answer"]):
+    for heads, row in product(["mean", "max", "min", 0, 3, -1], ["first", "last", "mean", "prediction"]):
         found = explainer("raw_attention")(subject, batch, target, layer=layer, heads=heads, row=row)
         for number in range(len(EXAMPLES)):
             expected = torch.zeros(batch.special.shape[1])
@@ -78,8 +78,8 @@ def test_a_pooling_attention_has_one_row():
 
 @pytest.mark.parametrize(
     ("name", "row"),
-    [("bert", "first"), ("gpt2", "last"), ("xlm-roberta", "answer"), ("llama", "answer"),
-     ("bart", "answer"), ("bart-classifier", "last"), ("transformer-pre-none", "mean"), ("modernbert", "first"),
+    [("bert", "first"), ("gpt2", "last"), ("xlm-roberta", "prediction"), ("llama", "prediction"),
+     ("bart", "prediction"), ("bart-classifier", "last"), ("transformer-pre-none", "mean"), ("modernbert", "first"),
      ("transformer-pre-sinusoidal", "first")],
 )  # fmt: skip
 def test_left_to_itself_it_reads_where_the_answer_is_read(name, row):
@@ -110,7 +110,7 @@ def test_a_translator_is_read_across_and_from_its_target():
     target = predicted(subject, batch)
     across = [name for name, site in subject.sites.items() if site.kind == "cross"]
     weights = tape_of(subject, batch).only(across[-1]).weights.mean(1)  # [batch target source]
-    for row, places in (("last", [4, 2, 3]), ("first", [0, 0, 0]), ("answer", target.positions.tolist())):
+    for row, places in (("last", [4, 2, 3]), ("first", [0, 0, 0]), ("prediction", target.positions.tolist())):
         found = explainer("raw_attention")(subject, batch, target, row=row).scores
         assert_allclose(found, weights[torch.arange(3), places], atol=1e-6)
     found = explainer("raw_attention")(subject, batch, target, row="mean").scores

@@ -82,7 +82,7 @@ def test_a_pass_of_the_model_for_each_token_and_layer(name, monkeypatch):
     for tokens in (value_zeroing.TOKENS, 12):  # all copies at once, one after another
         monkeypatch.setattr(value_zeroing, "TOKENS", tokens)
         for number in range(2):
-            alone = explained(subject, batch, layer=number, row="answer" if across else "first")
+            alone = explained(subject, batch, layer=number, row="prediction" if across else "first")
             for text in range(3):
                 place = int(target.positions[text]) if across else 0
                 assert_allclose(alone.scores[text], layers[number][text, place], atol=1e-5)
@@ -97,7 +97,7 @@ def test_a_pass_of_the_model_for_each_token_and_layer(name, monkeypatch):
             rows = np.where(real[:, None], np.nan_to_num(layers[1][text]), 0)
             expected = (start @ rows) @ np.where(real[:, None], np.nan_to_num(layers[0][text]), 0)
         assert_allclose(found.scores[text], expected, atol=1e-5)
-    assert found.how == ("layer: mean, from: answer" if across else found.how)
+    assert found.how == ("layer: mean, from: prediction" if across else found.how)
 
 
 @pytest.mark.parametrize("target", ["a", "the good movie"])

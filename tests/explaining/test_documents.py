@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose
 
 from support.tokenizing import reader, wordpiece
 from support.zoo import BY_NAME
+from whence.api import explain
 from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
-from whence.explaining.documents import paragraphs_of, read_document
-from whence.explaining.explanation import explain_text
+from whence.explaining.documents import read_document, split_paragraphs
 from whence.subject.subject import Subject
 from whence.subject.targets import Target, predicted
 
@@ -24,25 +24,25 @@ def short(name="bert"):
 def test_paragraphs_are_cut_at_empty_lines():
     whole = reader("bert")
     expected = ["the movie was not good", "a bad story , unbelievable !", "the film was bad"]
-    assert paragraphs_of(whole, TEXT) == expected
-    assert paragraphs_of(whole, TEXT.replace("\n", "\r\n")) == expected
+    assert split_paragraphs(whole, TEXT) == expected
+    assert split_paragraphs(whole, TEXT.replace("\n", "\r\n")) == expected
 
 
 def test_long_ones_are_halved_until_they_fit_and_no_word_is_lost():
     subject = short()
     text = "the movie was not good and " * 9
-    pieces = paragraphs_of(subject, text)
+    pieces = split_paragraphs(subject, text)
     assert " ".join(pieces) == " ".join(text.split())
     assert len(pieces) > 5
     assert not subject.read([Example(piece) for piece in pieces]).truncated.any()
-    assert paragraphs_of(subject, "unbelievable" * 9) == ["unbelievable" * 9]  # one word cannot be cut
+    assert split_paragraphs(subject, "unbelievable" * 9) == ["unbelievable" * 9]  # one word cannot be cut
 
 
 @pytest.mark.parametrize("method", ["raw_attention", "gradient_x_input", "rollout"])
 def test_each_words_share_times_its_paragraphs_part_in_the_answer(method):
     subject = reader("bert")
-    document = explain_text(subject, TEXT, methods=(method,), paragraphs=True)
-    pieces = paragraphs_of(subject, TEXT)
+    document = explain(subject, TEXT, methods=(method,), paragraphs=True)
+    pieces = split_paragraphs(subject, TEXT)
     alone = [subject.predict(subject.encode([Example(piece)]))[0, 0].numpy() for piece in pieces]
     answer = int(np.mean(alone, 0).argmax())
     parts = np.array([one[answer] for one in alone]) / sum(one[answer] for one in alone)
@@ -61,11 +61,11 @@ def test_each_words_share_times_its_paragraphs_part_in_the_answer(method):
     assert document.prediction == subject.labels[answer]
     assert document.probability == pytest.approx(np.mean(alone, 0)[answer], abs=1e-6)
     assert document.notes == ("read in paragraphs: 3, none longer than the model's 64 tokens",)
-    assert "in each of 3 paragraphs, times its part in the answer" in document.attributions[0].how
+    assert "in each of 3 paragraphs, weighted by its share of the prediction" in document.attributions[0].how
 
 
 def test_words_are_numbered_through_the_document():
-    document = explain_text(reader("bert"), TEXT, methods=("random",), paragraphs=True)
+    document = explain(reader("bert"), TEXT, methods=("random",), paragraphs=True)
     (found,) = document.attributions
     assert len(found.words(0)) == 5 + 6 + 4
     sizes = dict(zip(document.tokens, document.scores["random"], strict=True))
@@ -74,7 +74,7 @@ def test_words_are_numbered_through_the_document():
 
 def test_many_paragraphs_in_several_batches_and_a_short_limit():
     subject = short()
-    document = explain_text(subject, "the movie was not good " * 30, methods=("raw_attention",), paragraphs=True)
+    document = explain(subject, "the movie was not good " * 30, methods=("raw_attention",), paragraphs=True)
     assert len(document.tokens) == 150
     assert sum(document.scores["raw_attention"]) == pytest.approx(1, abs=1e-5)
 
@@ -82,12 +82,14 @@ def test_many_paragraphs_in_several_batches_and_a_short_limit():
 def test_what_cannot_be_cut():
     subject = reader("bert")
     for more in ({"pair": "a film"}, {"target": "ein Film"}):
-        with pytest.raises(BadConfig, match="one text is cut into paragraphs; leave the second text and the target"):
-            explain_text(subject, TEXT, **more, paragraphs=True)
+        with pytest.raises(
+            BadConfig, match="only a single text is cut into paragraphs; leave out the second text and the target"
+        ):
+            explain(subject, TEXT, **more, paragraphs=True)
     with pytest.raises(BadData, match="the text is empty"):
         read_document(subject, " \n\n ")
     with pytest.raises(BadConfig, match="this model is for token-classification"):
-        explain_text(reader("xlm-roberta"), TEXT, paragraphs=True)
+        explain(reader("xlm-roberta"), TEXT, paragraphs=True)
 
 
 def test_a_hierarchical_attention_network_has_its_own_product():

@@ -12,11 +12,11 @@ import transformers as hf
 
 from support import saved_models, zoo
 from support.tokenizing import byte_pairs, reader, wordpiece
+from whence.api import explain
 from whence.attribution.options import refuse_options
-from whence.attribution.registry import explainer, names
+from whence.attribution.registry import USUAL, explainer, names
 from whence.core.errors import BadConfig, BadData, NoAttention
 from whence.data.examples import Example
-from whence.explaining.explanation import USUAL, explain_text
 from whence.models import (
     AdditiveConfig,
     AdditiveForSequenceClassification,
@@ -46,7 +46,7 @@ def subject():
 
 @pytest.fixture(scope="module")
 def explanation(subject):
-    return explain_text(subject, f"A {SCRIPT} film")
+    return explain(subject, f"A {SCRIPT} film")
 
 
 def unattending():
@@ -124,30 +124,30 @@ def test_pdf_is_written(explanation, tmp_path):
 @pytest.mark.parametrize("empty", ["", "  \n"])
 def test_an_empty_text_is_refused(subject, empty):
     with pytest.raises(BadData, match="the text is empty; expected words to explain"):
-        explain_text(subject, empty)
+        explain(subject, empty)
 
 
 @pytest.mark.parametrize("method", [name for name in names() if name not in FREE])
 def test_a_model_without_attention_has_none_to_look_at(method):
     silent = unattending()
     with pytest.raises(NoAttention, match=r"^silent has no attention to look at; methods that need none are gradient"):
-        explain_text(silent, "good film", methods=(method,))
+        explain(silent, "good film", methods=(method,))
 
 
 def test_a_model_without_attention_is_explained_by_methods_that_need_none():
-    explained = explain_text(unattending(), "good film", methods=FREE)
+    explained = explain(unattending(), "good film", methods=FREE)
     assert list(explained.scores) == list(FREE)
     assert explained.heads == ()
 
 
 def test_an_unknown_method_is_refused_before_anything_is_run(subject):
     with pytest.raises(BadConfig, match=r"no explainer 'leave_one_aut' \(did you mean leave_one_out\?\)"):
-        explain_text(subject, "film", methods=("random", "leave_one_aut"))
+        explain(subject, "film", methods=("random", "leave_one_aut"))
 
 
 def test_options_reach_their_method():
     given = {"raw_attention": {"layer": 0, "heads": "max"}, "random": {"seed": 7}}
-    explained = explain_text(reader("bert"), "the good movie", methods=("raw_attention", "random"), options=given)
+    explained = explain(reader("bert"), "the good movie", methods=("raw_attention", "random"), **given)
     assert [one.how for one in explained.attributions] == ["layer: 0, heads: max, from: first", "U(0, 1), seed 7"]
 
 
@@ -163,7 +163,7 @@ def test_options_reach_their_method():
 )
 def test_options_of_another_kind_are_refused(options, complaint):
     with pytest.raises(BadConfig, match=re.escape(complaint)):
-        explain_text(reader("bert"), "good", methods=tuple(options), options=options)
+        explain(reader("bert"), "good", methods=tuple(options), **options)
 
 
 @pytest.mark.parametrize("method", names())
@@ -175,24 +175,24 @@ def test_what_an_option_is_by_itself_is_of_a_kind_that_it_takes(method):
 
 def test_no_method_is_refused():
     with pytest.raises(BadConfig, match="no method was named; there are: attention_gradient"):
-        explain_text(reader("bert"), "good", methods=())
+        explain(reader("bert"), "good", methods=())
 
 
 def test_words_have_the_sum_of_their_pieces():
     subject, text = reader("bert"), "an unbelievable movie"
-    pieces = explain_text(subject, text, methods=("random", "rollout"))
-    whole = explain_text(subject, text, methods=("random", "rollout"), words=True)
+    pieces = explain(subject, text, methods=("random", "rollout"))
+    whole = explain(subject, text, methods=("random", "rollout"), words=True)
     assert len(pieces.tokens) > len(whole.tokens)
     assert whole.tokens == text.split()
     for method, one in zip(("random", "rollout"), pieces.attributions, strict=True):
         assert whole.scores[method] == pytest.approx(one.words(0).tolist(), rel=1e-5)
     assert all(one.how.endswith("; words: sums over their pieces") for one in whole.attributions)
-    pair = explain_text(subject, "unbelievable", pair="unbelievable movies", words=True)
+    pair = explain(subject, "unbelievable", pair="unbelievable movies", words=True)
     assert pair.tokens == ["unbelievable", "unbelievable", "movies"]
 
 
 def test_words_of_a_language_model_which_is_asked_for_one_more():
-    pieces, whole = (explain_text(speaker(), "an unbelievable movie", words=words) for words in (False, True))
+    pieces, whole = (explain(speaker(), "an unbelievable movie", words=words) for words in (False, True))
     assert whole.tokens == ["an", "unbelievable", "movie"]
     for method, scores in whole.scores.items():
         assert sum(scores) == pytest.approx(sum(pieces.scores[method]), rel=1e-4, abs=1e-6)
@@ -200,36 +200,36 @@ def test_words_of_a_language_model_which_is_asked_for_one_more():
 
 def test_words_of_paragraphs_have_the_sum_of_their_pieces():
     subject, text = reader("bert"), "an unbelievable movie\n\nunbelievable\n\nunbelievable movies !"
-    pieces = explain_text(subject, text, methods=("random",), paragraphs=True)
-    whole = explain_text(subject, text, methods=("random",), paragraphs=True, words=True)
+    pieces = explain(subject, text, methods=("random",), paragraphs=True)
+    whole = explain(subject, text, methods=("random",), paragraphs=True, words=True)
     assert whole.tokens == text.split()
     assert whole.scores["random"] == pytest.approx(pieces.attributions[0].words(0).tolist(), rel=1e-5)
 
 
 def test_both_texts_of_a_pair_are_shown():
-    explained = explain_text(reader("bert"), "the movie", pair="good film")
+    explained = explain(reader("bert"), "the movie", pair="good film")
     assert explained.tokens == ["the", "movie", "good", "film"]
 
 
 @pytest.mark.parametrize("measure", ["logit", "margin", "probability"])
 def test_what_is_explained_is_said(measure):
-    explained = explain_text(reader("bert"), "good", methods=("gradient_x_input",), measure=measure)
+    explained = explain(reader("bert"), "good", methods=("gradient_x_input",), measure=measure)
     assert explained.attributions[0].how.startswith(f"of the {measure}")
 
 
 def test_a_taggers_and_a_language_models_answers_have_names():
     config = hf.BertConfig(**zoo.BERT, id2label={0: "O", 1: "PLACE"})
-    tagged = explain_text(Subject(hf.BertForTokenClassification(config), wordpiece()), "good film")
+    tagged = explain(Subject(hf.BertForTokenClassification(config), wordpiece()), "good film")
     assert tagged.prediction in ("O", "PLACE")
-    assert explain_text(reader("llama"), "the movie was good").prediction in reader("llama").tokenizer.get_vocab()
+    assert explain(reader("llama"), "the movie was good").prediction in reader("llama").tokenizer.get_vocab()
 
 
 def test_a_translator_is_asked_about_a_target():
     subject = load(saved_models.translator())
     for target in (None, " "):
-        with pytest.raises(BadData, match=r"expected the text it is to be asked about: --target TEXT"):
-            explain_text(subject, "the plot is dull", target=target)
-    explanation = explain_text(subject, "the plot is dull", target="the cast is weak", methods=("leave_one_out",))
+        with pytest.raises(BadData, match=r"expected the text to be explained: --target TEXT"):
+            explain(subject, "the plot is dull", target=target)
+    explanation = explain(subject, "the plot is dull", target="the cast is weak", methods=("leave_one_out",))
     batch = subject.encode([Example("the plot is dull", target="the cast is weak")])
     probs = subject.predict(batch)[0]  # [position class]
     ends = subject.tokenizer.convert_tokens_to_ids(["[CLS]", "[SEP]"])  # it has no token of its own for the end
@@ -249,13 +249,13 @@ def test_an_attribution_shows_itself_escaped(subject):
 
 
 def test_a_text_that_was_cut_says_so():
-    cut = explain_text(load(saved_models.bert()), "the plot is dull " * 100, methods=("random",))
+    cut = explain(load(saved_models.bert()), "the plot is dull " * 100, methods=("random",))
     note = "the text was longer than the model's 64 tokens and was cut there"
     assert cut.notes == (note,)
     assert cut.as_dict()["notes"] == [note]
     assert note in cut.to_text()
     assert note in cut.to_html().replace("&#x27;", "'")
-    assert explain_text(load(saved_models.bert()), "dull", methods=("random",)).notes == ()
+    assert explain(load(saved_models.bert()), "dull", methods=("random",)).notes == ()
 
 
 def speaker(**tokenizer):
@@ -271,7 +271,7 @@ def test_a_language_model_is_asked_for_what_comes_next(text):
     ids = subject.tokenizer(text, return_tensors="pt")["input_ids"]
     with torch.no_grad():
         probs = subject.model(input_ids=ids).logits[0, -1].softmax(-1)
-    explained = explain_text(subject, text)
+    explained = explain(subject, text)
     assert explained.probability == pytest.approx(float(probs.max()), abs=1e-6)
     assert explained.prediction == subject.tokenizer.convert_ids_to_tokens(int(probs.argmax()))
     assert len(explained.tokens) == ids.shape[1]
@@ -281,30 +281,30 @@ def test_a_language_model_is_asked_for_what_comes_next(text):
 
 
 def test_a_taggers_and_a_translators_captions_name_the_place():
-    tagged = explain_text(load(saved_models.tagger()), "so dull", methods=("random",))
+    tagged = explain(load(saved_models.tagger()), "so dull", methods=("random",))
     assert tagged.where in [f"of {token!r}" for token in tagged.tokens[1:]]
-    translated = explain_text(load(saved_models.translator()), "so dull", target="the cast", methods=("random",))
+    translated = explain(load(saved_models.translator()), "so dull", target="the cast", methods=("random",))
     assert translated.where.startswith("where the target has '")
 
 
 def test_words_that_the_model_does_not_know_are_shown_as_they_were_written(subject):
-    assert explain_text(subject, "a Zebra film").tokens == ["a", "Zebra", "film"]
+    assert explain(subject, "a Zebra film").tokens == ["a", "Zebra", "film"]
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"measure": "entropy"}, "no measure 'entropy'; there are: logit, probability, margin"),
-        ({"options": {"raw_atention": {"layer": 0}}}, "options came for raw_atention, which is not among the methods"),
-        ({"options": {"raw_attention": {"layers": 0}}}, "no option 'layers'; it has: layer, heads, row"),
-        ({"options": {"leave_one_out": {"seed": 0}}}, "leave_one_out has no option 'seed'; it has: none"),
+        ({"measure": "entropy"}, "measure: input should be 'probability', 'logit' or 'margin', came 'entropy'"),
+        ({"raw_atention": {"layer": 0}}, "options came for raw_atention, which is not among the methods"),
+        ({"raw_attention": {"layers": 0}}, "no option 'layers'; it has: layer, heads, row"),
+        ({"leave_one_out": {"seed": 0}}, "leave_one_out has no option 'seed'; it has: none"),
     ],
 )
 def test_what_nobody_reads_is_refused(subject, given, words):
     with pytest.raises(BadConfig, match=words):
-        explain_text(subject, "film", **given)
+        explain(subject, "film", **given)
 
 
 def test_a_pair_model_asks_for_the_second_text():
     with pytest.raises(BadData, match=r"reads two texts and came with one; name the second \(--pair TEXT"):
-        explain_text(Subject(zoo.BY_NAME["additive-additive-pairs"].build(), wordpiece()), "film")
+        explain(Subject(zoo.BY_NAME["additive-additive-pairs"].build(), wordpiece()), "film")

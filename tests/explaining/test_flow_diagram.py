@@ -10,11 +10,17 @@ from support.tokenizing import wordpiece
 from whence import attending
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
-from whence.explaining.explanation import flow
+from whence.explaining.explanation import flow as flow_of
+from whence.explaining.options import ExplainOptions
 from whence.figures.flow.model import flow_from
+from whence.options import checked
 from whence.subject.subject import Subject, load
 
 TEXT = "i found the plot dull"
+
+
+def flow(subject, text, **options):
+    return flow_of(subject, text, checked(ExplainOptions, options))
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +66,7 @@ def test_other_tasks_have_a_flow_too(made):
 
 @pytest.mark.parametrize(("name", "answer"), [("pooled-post-sinusoidal-cross_entropy", "LABEL_"),
                                               ("pooled-series", "the value ")])  # fmt: skip
-def test_the_models_of_paper_000(name, answer):
+def test_the_models_of_wu_et_al(name, answer):
     found = flow(Subject(zoo.BY_NAME[name].build(), wordpiece()), "good film not bad")
     assert found.prediction.startswith(answer)
     assert "nan" not in found.prediction
@@ -71,7 +77,9 @@ def test_the_models_of_paper_000(name, answer):
 def test_what_cannot_be_drawn_gets_a_sentence(subject):
     with pytest.raises(BadData, match="the text is empty"):
         flow(subject, " ")
-    with pytest.raises(BadConfig, match="no normalize 'softmax'"):
+    with pytest.raises(
+        BadConfig, match="normalize: input should be 'softmax_sum', 'softmax_mean', 'l1' or 'none', came 'softmax'"
+    ):
         flow(subject, TEXT, normalize="softmax")
     with pytest.raises(BadConfig, match="this model has an encoder and a decoder"):
         flow(load(saved_models.translator()), TEXT, target="ein mann")

@@ -236,7 +236,11 @@ def test_raw_attention_reads_the_step_that_is_answered(attention):
         subject.model(**batch.inputs)
     weights = tape.joined("attention").weights[:, 0]  # [batch target source]
     assert weights.shape[1] == batch.answers.shape[1]
-    for row, places in (("answer", target.positions.tolist()), ("auto", target.positions.tolist()), ("last", [4, 3])):
+    for row, places in (
+        ("prediction", target.positions.tolist()),
+        ("auto", target.positions.tolist()),
+        ("last", [4, 3]),
+    ):
         found = explainer("raw_attention")(subject, batch, target, row=row)
         assert_allclose(found.scores, weights[[0, 1], places], atol=1e-6)
     found = explainer("raw_attention")(subject, batch, target, row="mean")

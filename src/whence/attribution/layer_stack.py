@@ -106,7 +106,7 @@ def follow(
     if stack.pool is not None:
         return _from_pool(pooling.only(stack.pool), batch, following, len(stack.layers), method)
     row = automatic(subject, batch, following.kind, row)
-    if row == "answer" and target is None:
+    if row == "prediction" and target is None:
         target = predicted(subject, batch)
     start = shares(batch, target, row, n_token).to(subject.device)
     attended = following.attended_tokens(batch)

@@ -1,4 +1,4 @@
-"""From which token one looks: the rows of an attention matrix that an explainer reads, always stated."""
+"""Which rows (queries) of an attention matrix an explainer reads; each attribution states its choice."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -10,17 +10,17 @@ from whence.subject.batch import Batch
 from whence.subject.subject import Subject
 from whence.subject.targets import Target
 
-ROWS = ("auto", "first", "last", "mean", "answer")
+ROWS = ("auto", "first", "last", "mean", "prediction")
 
 
 def refuse_row(row: int | str) -> None:
-    """A row is one of the names, or a token's number."""
+    """Refuse a row that is neither a known name nor a token's number."""
     if isinstance(row, str) and row not in ROWS:
         raise BadConfig(f"no row {row!r}; there are: {', '.join(ROWS)}, or a token's number")
 
 
 def refuse_unattending(subject: Subject) -> None:
-    """There must be attention to look at."""
+    """Refuse a model without attention."""
     if not subject.sites:
         name = subject.name or type(subject.model).__name__
         raise NoAttention(
@@ -30,7 +30,7 @@ def refuse_unattending(subject: Subject) -> None:
 
 
 def readable(subject: Subject) -> list[str]:
-    """The sites whose keys are the tokens of the input: of a translator those that look across, else all."""
+    """The sites whose keys are the input tokens: of an encoder-decoder the cross-attention, else all."""
     refuse_unattending(subject)
     sites = {name: site for name, site in subject.sites.items() if site.keys == "tokens"} or subject.sites
     if not subject.model.config.is_encoder_decoder:
@@ -39,11 +39,11 @@ def readable(subject: Subject) -> list[str]:
 
 
 def automatic(subject: Subject, batch: Batch, kind: Kind, row: int | str) -> int | str:
-    """The row that is meant: with `auto`, where the model's answer is read."""
+    """The row to read: with `auto`, where the model's prediction is read."""
     if row != "auto":
         return row
     if subject.task.name != "sequence-classification":
-        return "mean" if subject.task.valued else "answer"
+        return "mean" if subject.task.valued else "prediction"
     if kind == "causal" or subject.model.config.is_encoder_decoder:
         return "last"
     config, cls = subject.model.config, subject.tokenizer.cls_token_id
@@ -56,13 +56,13 @@ def automatic(subject: Subject, batch: Batch, kind: Kind, row: int | str) -> int
 
 
 def shares(batch: Batch, target: Target | None, row: int | str, n_query: int) -> Float[Tensor, "batch query"]:
-    """How much of each query is read: the whole of one, or the same of every token's.
+    """The weight of each query row: one on a single row, or uniform over all tokens.
 
     A number counts the tokens of a text from 0, padding left out; below zero, from the end.
     """
     if n_query == 1:
         return torch.ones(len(batch), 1)
-    if row == "answer":
+    if row == "prediction":
         assert target is not None
         return _one(target.positions, n_query)
     queries = asking(batch, "cross")

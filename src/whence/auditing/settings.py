@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
+from tyro.conf import Positional
 
 from whence.evaluation.config import DATA, MODEL, SPECIAL_TOKENS, EvaluationOptions
 from whence.evaluation.locations import Granularity
@@ -15,8 +16,8 @@ class Settings(EvaluationOptions):
     for the purpose, one whose attention matters and one whose attention hardly does.
     """
 
-    model: Annotated[str | None, usually("the embedded ones", "MODEL")] = Field(None, description=MODEL)
-    data: Annotated[str | None, usually("the embedded ones", "DATA")] = Field(None, description=DATA)
+    model: Annotated[Positional[str | None], usually("demo models", "[MODEL]")] = Field(None, description=MODEL)
+    data: Annotated[Positional[str | None], usually("demo corpora", "[DATA]")] = Field(None, description=DATA)
     out: Path = Field(Path("whence-audit"), description="folder for results, figures and the report")
     budget: Annotated[float | None, usually("10; 2 without model and data", "FLOAT")] = Field(
         None, gt=0, description="minutes to spend"

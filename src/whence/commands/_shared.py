@@ -1,7 +1,8 @@
-"""What the commands share: options from classes, words to stderr, verdicts in words."""
+"""What the commands share: options parsed into classes, progress on stderr, verdicts as text."""
 
 import io
 import logging
+import re
 import sys
 from contextlib import redirect_stderr
 from dataclasses import dataclass
@@ -16,54 +17,56 @@ from whence.options import sentence
 from whence.results.verdict import QUESTIONS, Verdict
 
 Chosen = TypeVar("Chosen")
-HERE = arg(name="")  # a class's options stand among the command's own: --seed, --columns.label
+UNPARSED = re.compile(r"no type matching \{None\}\|(.+?) could be instantiated from \[(.+?)\]")  # of tyro
+HERE = arg(name="")  # no prefix for the options of a nested class: --seed, --columns.label
 
 
 @dataclass(frozen=True)
 class Output:
-    """How the command speaks."""
+    """How the outcome is printed."""
 
     json: bool = False
     """print one JSON object and nothing else"""
     quiet: bool = False
-    """no progress bars and no words on the way"""
+    """suppress progress output"""
 
     @property
     def silent(self) -> bool:
-        """Whether nothing is to be said on the way."""
+        """Whether progress output is suppressed."""
         return self.json or self.quiet
 
     def say(self, words: str) -> None:
-        """Words on the way, to stderr, so that stdout holds the outcome alone."""
+        """Print progress to stderr, so that stdout holds only the outcome."""
         if not self.silent:
             print(words, file=sys.stderr, flush=True)
 
 
 def parsed(kind: type[Chosen], program: str, arguments: list[str], about: str | None = None) -> Chosen:
-    """The options of a command; a value that makes no sense gets a sentence."""
-    said = io.StringIO()
+    """Parse the options of a command; an invalid value is an error of one sentence."""
+    messages = io.StringIO()
     try:
-        with redirect_stderr(said):
+        with redirect_stderr(messages):
             return tyro.cli(kind, prog=f"whence {program}", args=arguments, description=about)
     except ValidationError as error:
         raise BadConfig(sentence(error)) from error
     except SystemExit as stopped:
         if stopped.code in (0, None):
             raise
-        raise BadConfig(unboxed(said.getvalue())) from None
+        raise BadConfig(one_line(messages.getvalue())) from None
 
 
-def unboxed(drawn: str) -> str:
-    """The words in a box that was drawn for a screen, as one line, without what `--help` says as well.
+def one_line(box: str) -> str:
+    """The message in an error box of tyro as one line, without its copy of the help text.
 
-    Where the screen knows no boxes, the title is a line of its own, and rules of dashes stand around the words.
+    A terminal without box characters gets the title on a line of its own and rules of dashes around the message.
     """
-    lines = [line.strip(" │") for line in drawn.splitlines() if not set(line) & set("╭╰─")]
+    lines = [line.strip(" │") for line in box.splitlines() if not set(line) & set("╭╰─")]
     rules = [number for number, line in enumerate(lines) if len(line) > 3 and set(line) == {"-"}]
     if rules:
         lines = [line for number, line in enumerate(lines) if number > rules[0] and number not in rules]
     words, _, hint = " ".join(line for line in lines if line).partition("For full helptext, ")
     words = words.partition("Argument helptext:")[0].partition("Got errors:")[0].strip(" .")
+    words = UNPARSED.sub(r"expected \1, got \2", words)
     return f"{words}; {hint.replace('run: ', 'run ')}" if hint else words
 
 
@@ -85,16 +88,16 @@ def said(arguments: list[str], option: str) -> str | None:
     return None
 
 
-def told(verdict: Verdict) -> str:
-    """A verdict in words."""
-    asked = (
-        f"{verdict.question}. {QUESTIONS[verdict.question]}" if verdict.question else "Apart from the six questions:"
+def describe_verdict(verdict: Verdict) -> str:
+    """A verdict for the terminal."""
+    question = (
+        f"{verdict.question}. {QUESTIONS[verdict.question]}" if verdict.question else "None of the six questions:"
     )
-    return f"  {asked} {verdict.answer.upper()}\n     {verdict.sentence}"
+    return f"  {question} {verdict.answer.upper()}\n     {verdict.sentence}"
 
 
 def quieten() -> None:
-    """Keep the libraries' own talk off the screen; ours says what matters."""
+    """Suppress log messages and progress bars of other libraries."""
     import transformers
 
     transformers.logging.set_verbosity_error()

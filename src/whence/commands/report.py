@@ -1,4 +1,4 @@
-"""`whence report FOLDER`: an audit's report again, from its saved tables, without torch."""
+"""`whence report FOLDER`: write the report of an audit again from its saved tables, without torch."""
 
 import json
 from dataclasses import dataclass, field
@@ -23,5 +23,5 @@ def command(arguments: list[str]) -> int:
     from whence.auditing.write_report import write_report
 
     path = write_report(options.folder)
-    print(json.dumps({"report": str(path)}) if options.output.json else f"The report: {path}")
+    print(json.dumps({"report": str(path)}) if options.output.json else f"Report: {path}")
     return 0

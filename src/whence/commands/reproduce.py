@@ -5,28 +5,31 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from whence.commands._shared import HERE, Output, leading, parsed, quieten
+from tyro.conf import Positional
+
+from whence.commands._shared import HERE, Output, parsed, quieten
+from whence.options import usually
 
 
 @dataclass(frozen=True)
 class Options:
     """Run what a paper ran, and compare our numbers with the published ones. Finished work is not repeated."""
 
-    study: str = ""
+    study: Annotated[Positional[str], usually("none: the studies are listed", "STUDY")] = ""
     """name of a study, or path of a study file (.toml)"""
     scale: Literal["quick", "full"] = "quick"
     """quick: synthetic corpora in place of the paper's, a few minutes; full: the real corpora that are available"""
-    only: str | None = None
+    only: Annotated[str | None, usually("all", "NAME")] = None
     """one table, figure or case: --only "Table 2" """
-    mode: str | None = None
-    """where a paper and its authors' code disagree, which one to follow (default: all modes, one after another)"""
-    data_dir: Path | None = None
-    """folder with the native corpora (default: $WHENCE_DATA)"""
+    mode: Annotated[str | None, usually("all modes, one after another", "MODE")] = None
+    """where a paper and its authors' code disagree, which one to follow"""
+    data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = None
+    """folder with the native corpora"""
     out: Path = Path("whence-results")
     """folder for models and results; an interrupted run resumes from it"""
     saved: bool = False
     """use saved results only: nothing is trained or run"""
-    ledger: Path | None = None
+    ledger: Annotated[Path | None, usually("none", "PAGE.md")] = None
     """also write into this page (.md), with the table and the figures in a folder of the same name"""
     output: Annotated[Output, HERE] = field(default_factory=Output)
 
@@ -35,8 +38,7 @@ def command(arguments: list[str]) -> int:
     """`whence reproduce vashishth2019 --scale quick`."""
     from whence.reproducing import study_files
 
-    positional, rest = leading(arguments, ("--study",))
-    options = parsed(Options, "reproduce", [*positional, *rest])
+    options = parsed(Options, "reproduce", arguments)
     if not options.study:
         names = (f"  {name}" for name in study_files.names())
         print("\n".join(["usage: whence reproduce STUDY [OPTIONS]", "", *names]))

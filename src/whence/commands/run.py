@@ -1,58 +1,89 @@
-"""`whence run EXPERIMENT`: one experiment, a table, a figure, a verdict."""
+"""`whence run EXPERIMENT`: one experiment, with its table, figures and verdict."""
 
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from whence.commands._shared import HERE, Output, parsed, quieten, told
+from whence.commands._shared import HERE, Output, describe_verdict, parsed, quieten
+
+if TYPE_CHECKING:
+    from whence.results.result import Result
 
 
 def command(arguments: list[str]) -> int:
     """`whence run EXPERIMENT --model M --data D`."""
-    from whence.results.experiment import about, experiment, names
+    from whence.results.experiment import experiment
 
     if not arguments or arguments[0] in ("-h", "--help"):
-        print("usage: whence run EXPERIMENT --model MODEL --data DATA [options]\n")
-        print("\n".join(f"  {name:<18} {about(name)}" for name in names()))
-        print("\n`whence run EXPERIMENT --help` lists an experiment's options.")
+        print(usage())
         return 0 if arguments else 2
     name, *rest = arguments
-    module = experiment(name)
+    chosen = experiment(name)
 
     @dataclass(frozen=True)
     class Options:
-        config: Annotated[module.config, HERE]
+        config: Annotated[chosen.config, HERE]
         out: Path = Path("whence-results")
-        """folder for results; what is there already is not run again"""
+        """folder for results; a result that is there is not computed again"""
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
-    options: Any = parsed(Options, f"run {name}", rest, module.about)
+    options: Any = parsed(Options, f"run {name}", rest, chosen.about)
     quieten()
     from whence.evaluation.runner import run_experiment
-    from whence.figures.style import save
-    from whence.results.atomic_write import saving
     from whence.results.store import Store
 
     store = Store(options.out)
     result = run_experiment(name, options.config, store, quiet=options.output.silent)
     folder = store.folder(name, result.manifest["identity"])
+    figures = save_figures(result, folder, options.out / "figures")
+    if options.output.json:
+        print(json.dumps(as_dict(result, folder, figures), ensure_ascii=False, indent=1))
+    else:
+        print(as_text(result, folder, figures))
+    return 0
+
+
+def usage() -> str:
+    """The experiments, for `whence run --help`."""
+    from whence.results.experiment import about, names
+
+    lines = [f"  {name:<22} {about(name)}" for name in names()]
+    head, tail = "usage: whence run EXPERIMENT --model MODEL --data DATA [options]", "lists the experiment's options."
+    return "\n".join([head, "", *lines, "", f"`whence run EXPERIMENT --help` {tail}"])
+
+
+def save_figures(result: "Result", folder: Path, out: Path) -> list[Path]:
+    """Write the main figure and the further ones, named after the result's folder; the main one is first."""
+    from whence.figures.style import save
+    from whence.results.atomic_write import saving
+
     stem = f"{folder.parent.name}-{folder.name}"
     with saving(folder):
-        pictures = save(module.figure(result.table), options.out / "figures" / stem)
-        for part, more in module.figures(result.table).items():
-            pictures += save(more, options.out / "figures" / f"{stem}-{part}")
-    verdict = module.verdict(result.table)
-    summary = module.summary(result.table)
-    if options.output.json:
-        print(json.dumps({"folder": str(folder), "figures": [str(p) for p in pictures], "verdict": verdict.as_dict(),
-                          "summary": None if summary is None else json.loads(summary.to_json(orient="records")),
-                          "notes": result.manifest["notes"]}, ensure_ascii=False, indent=1))  # fmt: skip
-        return 0
-    print(result)
+        paths = save(result.figure(), out / stem)
+        for part, figure in result.figures().items():
+            paths += save(figure, out / f"{stem}-{part}")
+    return paths
+
+
+def as_dict(result: "Result", folder: Path, figures: list[Path]) -> dict[str, Any]:
+    """The outcome as plain values, for JSON."""
+    summary = result.summary()
+    return {
+        "folder": str(folder),
+        "figures": [str(path) for path in figures],
+        "verdict": result.verdict().as_dict(),
+        "summary": None if summary is None else json.loads(summary.to_json(orient="records")),
+        "notes": result.manifest["notes"],
+    }
+
+
+def as_text(result: "Result", folder: Path, figures: list[Path]) -> str:
+    """The outcome for the terminal."""
+    summary = result.summary()
+    lines = [str(result)]
     if summary is not None:
-        print(f"\n{summary.to_string(index=False, float_format='{:.4g}'.format, na_rep='–')}\n")
-    for note in result.manifest["notes"]:
-        print(f"note: {note}")
-    print(f"\n{told(verdict)}\n\nThe table: {folder / 'table.parquet'}\nThe figure: {pictures[0]}")
-    return 0
+        lines.append(f"\n{summary.to_string(index=False, float_format='{:.4g}'.format, na_rep='–')}\n")
+    lines += [f"note: {note}" for note in result.manifest["notes"]]
+    lines += ["", describe_verdict(result.verdict()), "", f"Table: {folder / 'table.parquet'}", f"Figure: {figures[0]}"]
+    return "\n".join(lines)

@@ -14,7 +14,7 @@ Differs from Yang 2019, whose code never handed the stored attention to the prob
 times the source `none` here, told apart by chance alone.
 """
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -25,6 +25,7 @@ from whence.core.errors import BadConfig
 from whence.evaluation.config import AdversarialConfig
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import Interval
+from whence.options import usually
 from whence.results.columns import Column, Columns
 from whence.results.experiment import Experiment
 from whence.results.verdict import Verdict
@@ -41,7 +42,9 @@ class Config(AdversarialConfig):
     sources: tuple[Literal["base", "uniform", "random", "permuted", "none"], ...] = Field(
         ("base", "uniform", "random", "permuted", "none"), min_length=1, description="whose weights are imposed"
     )
-    strengths: tuple[float, ...] = Field((), description="λ of adversaries whose attention is imposed too")
+    strengths: Annotated[tuple[float, ...], usually("none", "[FLOAT ...]")] = Field(
+        (), description="λ of adversaries whose attention is imposed too"
+    )
     into: Literal["same", "words"] = Field(
         "same", description="on the same model, its other parts free; or on one that reads each word by itself"
     )

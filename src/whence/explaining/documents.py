@@ -1,15 +1,15 @@
-"""Long documents, paragraph × word: every paragraph is explained by itself, and weighed. After Yang et al. 2016, §2.2.
+"""Long documents: each paragraph is explained alone and weighted by its share. After Yang et al. 2016, §2.2.
 
     score(t) = β_p · s(t) / Σ_(u in p) |s(u)|,   β_p = y_p / Σ_q y_q
 
 s(t) is any method's score of a token in its paragraph p, and y_p the probability of the class that is explained when
-the model reads p alone. A document that is longer than a model can read is answered by the mean of its paragraphs'
-probabilities (as Sun et al. 2019, §5.3.1, take the mean over the fractions of a long text), so β_p is the part of the
-answer that comes from p. A hierarchical attention network has weights for both levels; of it, `raw_attention` is the
-product of its own.
+the model reads p alone. The prediction for a document that is longer than the model can read is the mean of its
+paragraphs' probabilities (as Sun et al. 2019, §5.3.1, take the mean over the fractions of a long text), so β_p is the
+share of the prediction that comes from p. A hierarchical attention network has weights for both levels; its
+`raw_attention` is their product.
 
-Differs from Yang et al.: β is not learned, and is of paragraphs, not of sentences. Special tokens are of no paragraph
-and get nothing, so that the sizes of a document's scores sum to one.
+Differs from Yang et al.: β is not learned, and is of paragraphs, not of sentences. Special tokens belong to no
+paragraph and score zero, so that the absolute scores of a document sum to one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,35 +28,35 @@ from whence.subject.batch import Batch
 from whence.subject.subject import Subject
 from whence.subject.targets import Measure, Target
 
-TOGETHER = 8  # paragraphs that are read at once
+BATCH_SIZE = 8  # paragraphs
 
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A text in paragraphs: what the model answers of the whole, and of each paragraph."""
+    """A text in paragraphs, with the predicted probabilities of each."""
 
     paragraphs: tuple[str, ...]
     probabilities: Float[ndarray, "paragraph class"]
 
     @property
-    def answer(self) -> int:
+    def prediction(self) -> int:
         """The class with the highest mean probability."""
         return int(self.probabilities.mean(0).argmax())
 
     @property
     def probability(self) -> float:
-        """What the whole document is answered with."""
-        return float(self.probabilities[:, self.answer].mean())
+        """The probability of that class for the whole document."""
+        return float(self.probabilities[:, self.prediction].mean())
 
     @property
     def weights(self) -> Float[ndarray, " paragraph"]:
-        """The part of each paragraph in the answer."""
-        mine = self.probabilities[:, self.answer]
+        """The share of each paragraph in the prediction."""
+        mine = self.probabilities[:, self.prediction]
         return mine / mine.sum()
 
 
-def paragraphs_of(subject: Subject, text: str) -> list[str]:
-    """The text cut at empty lines; what is still longer than the model can read is cut in halves between words."""
+def split_paragraphs(subject: Subject, text: str) -> list[str]:
+    """Split the text at empty lines; halve between words whatever is still longer than the model can read."""
     found = [" ".join(part.split()) for part in text.replace("\r\n", "\n").split("\n\n")]
     return [piece for part in found if part for piece in _fitting(subject, part)]
 
@@ -70,11 +70,13 @@ def _fitting(subject: Subject, text: str) -> list[str]:
 
 
 def read_document(subject: Subject, text: str) -> Document:
-    """Cut a text into paragraphs and answer each."""
+    """Split a text into paragraphs and predict each."""
     if subject.task.name != "sequence-classification":
-        raise BadConfig(f"paragraphs are weighed by how they answer for the class of a text; this model is for"
-                        f" {subject.task.name} ({subject.task.about})")  # fmt: skip
-    pieces = paragraphs_of(subject, text)
+        raise BadConfig(
+            "paragraphs are weighted by the probability of a text's class; expected a model for"
+            f" sequence-classification, this model is for {subject.task.name} ({subject.task.about})"
+        )
+    pieces = split_paragraphs(subject, text)
     if not pieces:
         raise BadData("the text is empty; expected words to explain")
     found = [subject.predict(batch)[:, 0].cpu().double().numpy() for batch in _batches(subject, pieces)]
@@ -82,12 +84,12 @@ def read_document(subject: Subject, text: str) -> Document:
 
 
 def _batches(subject: Subject, pieces: Sequence[str]) -> list[Batch]:
-    groups = [pieces[begin : begin + TOGETHER] for begin in range(0, len(pieces), TOGETHER)]
+    groups = [pieces[begin : begin + BATCH_SIZE] for begin in range(0, len(pieces), BATCH_SIZE)]
     return [subject.encode([Example(piece) for piece in group]) for group in groups]
 
 
-def spelled_in(subject: Subject, document: Document) -> list[str]:
-    """For every token of all paragraphs, padding too, the word that it is a piece of."""
+def token_words(subject: Subject, document: Document) -> list[str]:
+    """For every token of all paragraphs, padding included, the word that it belongs to."""
     found: list[str] = []
     pieces = iter(document.paragraphs)
     for batch in _batches(subject, document.paragraphs):
@@ -96,32 +98,38 @@ def spelled_in(subject: Subject, document: Document) -> list[str]:
     return found
 
 
-def of_document(
+def explain_document(
     subject: Subject,
     document: Document,
     explain: Callable[..., Attribution],
     measure: Measure,
     options: Mapping[str, Any],
 ) -> Attribution:
-    """The whole document's tokens by one method, as the scores of a single text."""
+    """Score the tokens of a whole document by one method, as one text."""
     rows: list[Attribution] = []
     for batch in _batches(subject, document.paragraphs):
-        classes = torch.full((len(batch),), document.answer)
+        classes = torch.full((len(batch),), document.prediction)
         made = explain(subject, batch, Target(classes, torch.zeros_like(classes), measure), **options)
         rows += [_row(made, row) for row in range(len(batch))]
-    scores = np.concatenate([w * within(one) for w, one in zip(document.weights, rows, strict=True)])
+    scores = np.concatenate([w * paragraph_scores(one) for w, one in zip(document.weights, rows, strict=True)])
     begins = np.cumsum([0, *(int(one.word.max(initial=-1)) + 1 for one in rows[:-1])])
     words = [np.where(one.word[0] < 0, one.word[0], one.word[0] + at) for one, at in zip(rows, begins, strict=True)]
-    how = f"{rows[0].how}; in each of {len(rows)} paragraphs, times its part in the answer"
+    how = f"{rows[0].how}; in each of {len(rows)} paragraphs, weighted by its share of the prediction"
     return Attribution(
-        rows[0].method, how, scores[None].astype(np.float32), (tuple(t for one in rows for t in one.tokens[0]),),
-        np.concatenate(words)[None], np.zeros_like(scores[None], dtype=int),
-        np.concatenate([one.special[0] for one in rows])[None], np.zeros(1, dtype=int), rows[0].signed,
-    )  # fmt: skip
+        rows[0].method,
+        how,
+        scores[None].astype(np.float32),
+        (tuple(token for one in rows for token in one.tokens[0]),),
+        np.concatenate(words)[None],
+        np.zeros_like(scores[None], dtype=int),
+        np.concatenate([one.special[0] for one in rows])[None],
+        np.zeros(1, dtype=int),
+        rows[0].signed,
+    )
 
 
-def within(one: Attribution) -> Float[ndarray, " token"]:
-    """The scores of one paragraph's tokens, their sizes summing to one; zero for special tokens."""
+def paragraph_scores(one: Attribution) -> Float[ndarray, " token"]:
+    """The scores of one paragraph's tokens, their absolute values summing to one; zero for special tokens."""
     mine = np.where(one.special[0], 0.0, one.scores[0])
     total = np.abs(mine).sum()
     return mine / total if total > 0 else mine

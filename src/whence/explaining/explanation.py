@@ -1,41 +1,42 @@
 """Explaining one text by several methods, side by side."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 
 from whence.attribution.attribution import Attribution
-from whence.attribution.options import refuse_options
-from whence.attribution.registry import USUAL, explainer, names
+from whence.attribution.options import refuse_options, spread
+from whence.attribution.registry import explainer, names
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
-from whence.explaining.documents import of_document, read_document, spelled_in
+from whence.explaining.documents import explain_document, read_document, token_words
 from whence.explaining.flow_diagram import diagram
-from whence.explaining.head_importance import Carried, carried, in_words
+from whence.explaining.head_importance import HeadImportance, describe_heads, head_importance
+from whence.explaining.options import ExplainOptions
 from whence.figures.flow.model import Flow
 from whence.figures.token_shading import Shading
 from whence.figures.tokens import text as drawn
 from whence.figures.tokens.pdf import save_pdf
 from whence.subject.batch import Batch
 from whence.subject.subject import Subject
-from whence.subject.targets import Measure, Target, predicted
+from whence.subject.targets import Target, predicted
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """One text, what the model says of it, and its tokens scored by each method."""
+    """One text, the model's prediction, and the text's tokens scored by each method."""
 
     prediction: str
     probability: float
     attributions: tuple[Attribution, ...]
-    where: str = ""  # of a model that answers at several places: which answer this is
+    where: str = ""  # of a model that predicts at several positions: at which
     notes: tuple[str, ...] = ()
     valued: bool = False  # whether the prediction is a value, which has no probability
     shading: Shading = "strongest"  # from zero to the strongest score, or over the `range` of scores
-    heads: tuple[Carried, ...] = ()  # of the model, the one that carries most first
+    heads: tuple[HeadImportance, ...] = ()  # of the model, the most important first
 
     @property
     def tokens(self) -> list[str]:
@@ -57,20 +58,24 @@ class Explanation:
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {
-            "prediction": self.prediction, "probability": None if self.valued else self.probability,
-            "where": self.where, "tokens": self.tokens, "scores": self.scores,
-            "how": {one.method: one.how for one in self.attributions}, "notes": list(self.notes),
+            "prediction": self.prediction,
+            "probability": None if self.valued else self.probability,
+            "where": self.where,
+            "tokens": self.tokens,
+            "scores": self.scores,
+            "how": {one.method: one.how for one in self.attributions},
+            "notes": list(self.notes),
             "heads": [asdict(one) for one in self.heads],
-        }  # fmt: skip
+        }
 
     def to_json(self) -> str:
         """As JSON."""
         return json.dumps(self.as_dict(), ensure_ascii=False, indent=1)
 
     def to_html(self) -> str:
-        """As a table in HTML, escaped, and below it which heads carry the answer."""
+        """As a table in HTML, escaped, and below it the most important heads."""
         table = drawn.as_html(self.tokens, self.scores, self.caption, self.shading)
-        heads = escape(in_words(self.heads)).replace("\n", "<br>")
+        heads = escape(describe_heads(self.heads)).replace("\n", "<br>")
         return f"{table}<p><small>{heads}</small></p>" if heads else table
 
     def to_latex(self) -> str:
@@ -88,7 +93,7 @@ class Explanation:
     def to_text(self, colour: bool = False) -> str:
         """As lines for a terminal."""
         how = "\n".join(f"{one.method}: {one.how}" for one in self.attributions)
-        heads = f"\n\n{in_words(self.heads)}" if self.heads else ""
+        heads = f"\n\n{describe_heads(self.heads)}" if self.heads else ""
         return f"{self.caption}\n\n{drawn.as_text(self.tokens, self.scores, colour, self.shading)}\n\n{how}{heads}"
 
     _repr_html_ = to_html
@@ -97,120 +102,112 @@ class Explanation:
         return self.to_text()
 
 
-def explain_text(
-    subject: Subject,
-    text: str,
-    pair: str | None = None,
-    methods: tuple[str, ...] = USUAL,
-    measure: Measure | str = "probability",
-    options: dict[str, dict[str, Any]] | None = None,
-    target: str | None = None,
-    paragraphs: bool = False,
-    summary: bool = True,
-    words: bool = False,
-) -> Explanation:
-    """What the model predicts for a text, explained by each method; in a `summary` which heads carry the answer.
+def explain_text(subject: Subject, text: str, options: ExplainOptions | None = None) -> Explanation:
+    """Explain the model's prediction for a text by each method, with the most important heads in a `summary`.
 
-    A translator is asked for the last token of the `target` text, given those before it; a language model for what
-    comes after the text; a tagger for the tag of the last word. For a model of series the text is one window. With
-    `paragraphs` a text of any length is read and explained paragraph by paragraph (`explainers._paragraphs`), without a
-    summary. With `words` the pieces of a word are one token, with the sum of their scores.
+    Of a translator the last token of the `target` text is explained, given those before it; of a language model the
+    token after the text; of a tagger the tag of the last word. For a model of series the text is one window. With
+    `paragraphs` a text of any length is explained paragraph by paragraph (`whence.explaining.documents`), without a
+    summary. With `words` the subwords of a word are one token, with the sum of their scores.
     """
-    if measure not in get_args(Measure):
-        raise BadConfig(f"no measure {measure!r}; there are: {', '.join(get_args(Measure))}")
-    if not methods:
+    options = options or ExplainOptions()
+    if not options.methods:
         raise BadConfig(f"no method was named; there are: {', '.join(names())}")
-    found = {method.replace("-", "_"): explainer(method) for method in methods}
-    chosen = {name.replace("-", "_"): given for name, given in (options or {}).items()}
-    refuse_options(chosen, found)
-    if paragraphs:
-        if pair is not None or target is not None:
-            raise BadConfig("one text is cut into paragraphs; leave the second text and the target out")
-        return by_paragraph(subject, text, found, cast("Measure", measure), chosen, words)
-    batch = encoded(subject, text, pair, target)
-    explained = predicted(subject, batch, cast("Measure", measure))
-    attributions = tuple(
-        explain(subject, batch, explained, **chosen.get(method, {})) for method, explain in found.items()
-    )
-    if words:
-        spelled = subject.encoder.spelled(batch, [Example(text, pair=pair, target=target)])[0]
+    methods = {method.replace("-", "_"): explainer(method) for method in options.methods}
+    chosen = method_options(options, methods)
+    if options.paragraphs:
+        return explain_paragraphs(subject, text, options, methods, chosen)
+    batch = encode_text(subject, text, options)
+    target = predicted(subject, batch, options.measure)
+    attributions = tuple(explain(subject, batch, target, **chosen.get(name, {})) for name, explain in methods.items())
+    if options.words:
+        example = Example(text, pair=options.pair, target=options.target)
+        spelled = subject.encoder.spelled(batch, [example])[0]
         attributions = tuple(one.by_word(spelled) for one in attributions)
-    cut = (f"the text was longer than {subject.encoder.limit} and was cut there",) if bool(batch.truncated[0]) else ()
-    said = answer_of(subject, batch, explained)
-    heads = carried(subject, batch, explained) if summary else ()
-    place = place_of(subject, batch, explained)
-    return Explanation(*said, attributions, place, cut, subject.task.valued, heads=heads)
+    limit = subject.encoder.limit
+    notes = (f"the text was longer than {limit} and was cut there",) if bool(batch.truncated[0]) else ()
+    heads = head_importance(subject, batch, target) if options.summary else ()
+    prediction, probability = read_prediction(subject, batch, target)
+    where = describe_position(subject, batch, target)
+    return Explanation(prediction, probability, attributions, where, notes, subject.task.valued, heads=heads)
 
 
-def by_paragraph(
+def method_options(options: ExplainOptions, methods: Mapping[str, Callable[..., Any]]) -> dict[str, dict[str, Any]]:
+    """The options of each method: those shared by several methods, then its own; one that no method has is refused."""
+    own = {name.replace("-", "_"): given for name, given in options.method_options.items()}
+    refuse_options(own, methods)
+    shared = spread(options.shared(), tuple(methods))
+    return {name: {**shared.get(name, {}), **own.get(name, {})} for name in methods}
+
+
+def explain_paragraphs(
     subject: Subject,
     text: str,
-    methods: Mapping[str, Any],
-    measure: Measure,
-    options: Mapping[str, Mapping[str, Any]],
-    words: bool = False,
+    options: ExplainOptions,
+    methods: Mapping[str, Callable[..., Any]],
+    chosen: Mapping[str, Mapping[str, Any]],
 ) -> Explanation:
-    """A text of any length: paragraph by paragraph, each weighed by its part in the answer."""
+    """Explain a text of any length paragraph by paragraph, each weighted by its share of the prediction."""
+    if options.pair is not None or options.target is not None:
+        raise BadConfig("only a single text is cut into paragraphs; leave out the second text and the target")
     document = read_document(subject, text)
-    found = [of_document(subject, document, explain, measure, options.get(name, {}))
-             for name, explain in methods.items()]  # fmt: skip
-    found = [one.by_word(spelled_in(subject, document)) for one in found] if words else found
+    found = [
+        explain_document(subject, document, explain, options.measure, chosen.get(name, {}))
+        for name, explain in methods.items()
+    ]
+    found = [one.by_word(token_words(subject, document)) for one in found] if options.words else found
     note = f"read in paragraphs: {len(document.paragraphs)}, none longer than {subject.encoder.limit}"
-    return Explanation(subject.labels[document.answer], document.probability, tuple(found), notes=(note,))
+    return Explanation(subject.labels[document.prediction], document.probability, tuple(found), notes=(note,))
 
 
-def flow(
-    subject: Subject,
-    text: str,
-    pair: str | None = None,
-    target: str | None = None,
-    *,
-    normalize: str = "softmax_sum",
-    row: int | str = "auto",
-) -> Flow:
-    """How attention flows from the answer down to the tokens of a text, through layers and heads (Wu et al. 2020, Fig.
-    3).
+def flow(subject: Subject, text: str, options: ExplainOptions | None = None) -> Flow:
+    """Draw how attention flows from the prediction down to a text's tokens, through layers and heads.
 
-    `normalize` and `row` are those of `lat`. `.save("flow.html")` writes it, also as .svg or .pdf.
+    Wu et al. 2020, Fig. 3. `normalize` and `row` are those of `lat`. `.save("flow.html")` writes it, also as .svg or
+    .pdf.
     """
-    batch = encoded(subject, text, pair, target)
-    explained = predicted(subject, batch)
-    said, place = answer_of(subject, batch, explained), place_of(subject, batch, explained)
-    answer = Explanation(*said, (), place, valued=subject.task.valued).caption
-    return diagram(subject, batch, explained, answer, normalize, row)
+    options = options or ExplainOptions()
+    batch = encode_text(subject, text, options)
+    target = predicted(subject, batch)
+    prediction, probability = read_prediction(subject, batch, target)
+    where = describe_position(subject, batch, target)
+    caption = Explanation(prediction, probability, (), where, valued=subject.task.valued).caption
+    row = "auto" if options.row is None else options.row
+    return diagram(subject, batch, target, caption, options.normalize or "softmax_sum", row)
 
 
-def encoded(subject: Subject, text: str, pair: str | None, target: str | None) -> Batch:
-    """The text as a batch of one."""
+def encode_text(subject: Subject, text: str, options: ExplainOptions) -> Batch:
+    """Encode the text as a batch of one."""
+    pair, target = options.pair, options.target
     if not text.strip():
         raise BadData("the text is empty; expected words to explain")
     if pair is not None and not pair.strip():
         raise BadData("the second text is empty; expected words, or no second text")
     if subject.task.needs == "target" and not (target or "").strip():
-        raise BadData("this model makes a text of a text; expected the text it is to be asked about: --target TEXT")
+        raise BadData("this model generates a text from a text; expected the text to be explained: --target TEXT")
     if subject.task.needs != "target" and target is not None:
-        raise BadConfig(f"a target is for models that make a text of a text; this one is for {subject.task.name}")
+        raise BadConfig(f"a target is for models that generate a text from a text; this one is for {subject.task.name}")
     return subject.encode([Example(text, pair=pair, target=target)], ahead=True)
 
 
-def answer_of(subject: Subject, batch: Batch, explained: Target) -> tuple[str, float]:
-    """What the model says, and how probable it finds it; a value has no probability."""
+def read_prediction(subject: Subject, batch: Batch, explained: Target) -> tuple[str, float]:
+    """The name of the prediction and its probability, NaN for a model that predicts a value."""
     position, number = int(explained.positions[0]), int(explained.classes[0])
     found = float(subject.predict(batch)[0, position, number])
-    return (f"the value {found:+.3f}", float("nan")) if subject.task.valued else (name_of(subject, number), found)
+    return (f"the value {found:+.3f}", float("nan")) if subject.task.valued else (class_name(subject, number), found)
 
 
-def place_of(subject: Subject, batch: Batch, explained: Target) -> str:
-    """Which of a model's answers is explained, in words; nothing where it gives one."""
+def describe_position(subject: Subject, batch: Batch, explained: Target) -> str:
+    """At which position the explained prediction is made, in words; empty where a text has one prediction."""
     position = int(explained.positions[0])
     if subject.task.needs == "label" or subject.task.valued:
         return ""
     if subject.task.needs == "target":
-        return f"where the target has {name_of(subject, int(batch.gold[0, position]))!r}"
+        return f"where the target has {class_name(subject, int(batch.gold[0, position]))!r}"
     return f"{'of' if subject.task.needs == 'tags' else 'after'} {batch.tokens[0][position]!r}"
 
 
-def name_of(subject: Subject, number: int) -> str:
+def class_name(subject: Subject, number: int) -> str:
     """The name of a class, or the token of a vocabulary."""
     if subject.task.needs in ("label", "tags"):
         return subject.labels[number]

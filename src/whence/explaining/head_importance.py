@@ -1,4 +1,4 @@
-"""Which heads carry an answer: how it would move if a head's attention were turned down. Michel et al. 2019, Eq. 2.
+"""Head importance: how the prediction changes when a head's attention is scaled down. Michel et al. 2019, Eq. 2.
 
     I_h = |∂y/∂ξ_h| at ξ_h = 1, where ξ_h multiplies the weights of head h
 
@@ -24,8 +24,8 @@ SHOWN = 5  # heads that are named
 
 
 @dataclass(frozen=True)
-class Carried:
-    """A head, counted from 0 in its layer: how the answer moves with its weights, and its share of all heads'."""
+class HeadImportance:
+    """A head, counted from 0 in its layer: the effect of its weights on the prediction, and its share of the sum."""
 
     site: str
     layer: int
@@ -35,8 +35,8 @@ class Carried:
     share: float
 
 
-def carried(subject: Subject, batch: Batch, target: Target) -> tuple[Carried, ...]:
-    """Every head of the model, the one that carries most first; nothing where there is one head alone, or none."""
+def head_importance(subject: Subject, batch: Batch, target: Target) -> tuple[HeadImportance, ...]:
+    """Every head of the model, the most important first; empty if the model has fewer than two heads."""
     if not subject.sites:
         return ()
     tape = Tape()
@@ -47,31 +47,31 @@ def carried(subject: Subject, batch: Batch, target: Target) -> tuple[Carried, ..
         gradients = torch.autograd.grad(explained.sum(), [call.weights for call in calls], allow_unused=True)
     effects: dict[tuple[str, int, Kind, int], float] = {}
     for call, gradient in zip(calls, gradients, strict=True):
-        moved = torch.zeros_like(call.weights) if gradient is None else call.weights * gradient
-        for head, effect in enumerate(moved.detach().double().sum((0, 2, 3)).tolist()):
+        changed = torch.zeros_like(call.weights) if gradient is None else call.weights * gradient
+        for head, effect in enumerate(changed.detach().double().sum((0, 2, 3)).tolist()):
             place = (call.site.name, call.site.layer, call.site.kind, head)
             effects[place] = effects.get(place, 0.0) + effect  # a site may be called once a step
     if len(effects) < 2:
         return ()
-    whole = sum(map(abs, effects.values())) or 1.0
-    found = [Carried(*place, effect, abs(effect) / whole) for place, effect in effects.items()]
+    total = sum(map(abs, effects.values())) or 1.0
+    found = [HeadImportance(*place, effect, abs(effect) / total) for place, effect in effects.items()]
     return tuple(sorted(found, key=lambda one: -one.share))
 
 
-def in_words(heads: tuple[Carried, ...]) -> str:
-    """The heads that carry most, and what each layer carries, in two lines; nothing where there are no heads."""
+def describe_heads(heads: tuple[HeadImportance, ...]) -> str:
+    """The most important heads and the share of each layer, in two lines; empty where there are no heads."""
     if not heads:
         return ""
     by_layer: dict[str, float] = {}
     for one in sorted(heads, key=lambda one: one.layer):
-        by_layer[_named(one, heads)] = by_layer.get(_named(one, heads), 0.0) + one.share
-    first = ", ".join(f"{_named(one, heads)} head {one.head} ({one.share:.0%})" for one in heads[:SHOWN])
+        by_layer[_layer_name(one, heads)] = by_layer.get(_layer_name(one, heads), 0.0) + one.share
+    first = ", ".join(f"{_layer_name(one, heads)} head {one.head} ({one.share:.0%})" for one in heads[:SHOWN])
     layers = ", ".join(f"{name} {share:.0%}" for name, share in by_layer.items())
-    alike = f"of {len(heads)}; {1 / len(heads):.1%} each if all carried alike; counted from 0"
-    return f"heads that carry the answer ({alike}): {first}\nlayers: {layers}"
+    even = f"of {len(heads)}; {1 / len(heads):.1%} each if all were equal; counted from 0"
+    return f"most important heads ({even}): {first}\nlayers: {layers}"
 
 
-def _named(one: Carried, heads: tuple[Carried, ...]) -> str:
-    """The layer of a head; what it attends to, where layers differ in that."""
+def _layer_name(one: HeadImportance, heads: tuple[HeadImportance, ...]) -> str:
+    """The layer of a head, with the kind of attention where the model has several."""
     kind = f" ({one.kind})" if len({other.kind for other in heads}) > 1 else ""
     return f"layer {one.layer}{kind}"
