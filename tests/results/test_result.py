@@ -84,9 +84,9 @@ def test_the_manifest_says_how_it_was_made():
 
 
 def test_a_verdict_is_computed_once(monkeypatch):
-    asked = []
-    fake = SimpleNamespace(verdict=lambda table: asked.append(table) or Verdict)
+    asked, verdict = [], object.__new__(Verdict)
+    fake = SimpleNamespace(verdict=lambda table: asked.append(table) or verdict)
     monkeypatch.setattr("whence.results.result.experiment", lambda name: fake)
     one = result()
-    assert one.verdict() is one.verdict() is Verdict
+    assert one.verdict() is one.verdict() is verdict
     assert len(asked) == 1
