@@ -183,6 +183,41 @@ def test_trained_again_from_seeds(tmp_path, monkeypatch):
     assert trained == ["none-seed1", "uniform-seed0", "uniform-seed1"]
 
 
+SCRIPT = """
+from dataclasses import replace
+from whence.experiments import permutation
+EXPERIMENT = replace(permutation.EXPERIMENT, about="Mine?")
+NOTHING = permutation.run
+"""
+
+
+def test_an_experiment_of_a_script_runs_and_is_cached(tmp_path, monkeypatch):
+    (tmp_path / "mine_by_script.py").write_text(SCRIPT)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    store, name = Store(tmp_path / "out"), "mine_by_script:EXPERIMENT"
+    first = run_experiment(name, config("permutation"), store, quiet=True)
+    assert first.experiment == name
+    assert first.table.equals(run_experiment("permutation", config("permutation"), quiet=True).table)
+    assert [one.experiment for one in store.all()] == [name]
+    again = run_experiment(name, config("permutation"), store, quiet=True)
+    assert again.manifest["made"] == first.manifest["made"]
+
+
+def test_what_is_no_experiment_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "mine_refused.py").write_text(SCRIPT)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(BadConfig, match=r"mine_refused:NOTHING .* expected an Experiment"):
+        run_experiment("mine_refused:NOTHING", config("permutation"), quiet=True)
+
+
+def test_results_of_another_schema_are_not_taken(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    run_experiment("permutation", config("permutation"), store, quiet=True)
+    monkeypatch.setattr("whence.evaluation.runner.SCHEMA", 3)
+    run_experiment("permutation", config("permutation"), store, quiet=True)
+    assert sorted(one.manifest["identity"]["schema"] for one in store.all()) == [2, 3]
+
+
 def test_experiments_are_found_by_name():
     assert {"ablation", "permutation"} <= set(names())
     assert about("permutation") == "Does shuffling attention move the prediction?"

@@ -210,3 +210,13 @@ def test_names_of_classes_in_the_order_of_their_numbers():
 
 def test_a_fresh_model_is_of_the_task_of_its_class():
     assert Subject(zoo.BY_NAME["gpt-neox"].build(), byte_pairs()).task.name == "causal-lm"
+
+
+def test_a_fingerprint_is_computed_again_after_a_change_of_weights_only(monkeypatch):
+    subject = reader("bert")
+    first = subject.fingerprint
+    monkeypatch.setattr(Subject, "_hash", lambda self: "computed again")
+    assert subject.fingerprint == first
+    with torch.no_grad():
+        next(subject.model.parameters()).add_(1)
+    assert subject.fingerprint == "computed again"

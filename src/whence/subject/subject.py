@@ -50,6 +50,7 @@ class Subject:
         attends = getattr(model, "attends", True)  # one of our own may be made without
         if attends:
             adopt(model)
+        self._fingerprint: tuple[object, str] | None = None  # of which tensors, and what it is
         self.encoder = (WindowEncoder if self.task.valued else Encoder)(model, tokenizer, self.task)
 
     @property
@@ -75,7 +76,17 @@ class Subject:
 
     @property
     def fingerprint(self) -> str:
-        """sha256 of weights, config and vocabulary: two subjects with the same one answer alike."""
+        """sha256 of weights, config and vocabulary: two subjects with the same one predict alike.
+
+        It is computed again only after a tensor was replaced or changed in place (torch counts such changes).
+        """
+        tensors = self.model.state_dict().values()
+        state = tuple((tensor.data_ptr(), tensor._version, tensor.dtype, tensor.shape) for tensor in tensors)
+        if self._fingerprint is None or self._fingerprint[0] != state:
+            self._fingerprint = state, self._hash()
+        return self._fingerprint[1]
+
+    def _hash(self) -> str:
         config = {name: value for name, value in self.model.config.to_dict().items() if name not in PASSING}
         vocabulary = json.loads(self.tokenizer.backend_tokenizer.to_str())
         vocabulary |= {"padding": None, "truncation": None}  # as the last batch happened to need them
