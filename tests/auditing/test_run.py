@@ -195,9 +195,9 @@ def test_the_ablation_decides_and_the_permutation_stands_beside_it():
                 "when": "infer",
                 "seed": -1,
                 "base": 1.0,
-                "altered": 0.0,
+                "ablated": 0.0,
                 "base_counts": None,
-                "altered_counts": None,
+                "ablated_counts": None,
             }
             for row in rows
         ]

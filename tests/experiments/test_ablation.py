@@ -48,7 +48,7 @@ def test_equal_weights_score_as_in_a_slow_loop(kind, special_tokens):
             some.subject.model, override=whence.uniform if special_tokens else whence.uniform.sparing(special)
         ):
             altered = right(some.subject, example)
-        assert (row.base, row.altered) == (right(some.subject, example), altered)
+        assert (row.base, row.ablated) == (right(some.subject, example), altered)
     assert set(table["when"]) == {"infer"}
     assert set(table["seed"]) == {-1}
 
@@ -114,8 +114,8 @@ def made(losses: dict[tuple[str, str], list[list[float]]], base: float = 1.0, la
     return ablation.COLUMNS.table(
         [
             {"example": number, "label": labels[number % len(labels)] if labels else "", "place": "all",
-             "variant": variant, "when": when, "seed": seed, "base": base, "altered": base - loss, "base_counts": None,
-             "altered_counts": None}
+             "variant": variant, "when": when, "seed": seed, "base": base, "ablated": base - loss, "base_counts": None,
+             "ablated_counts": None}
             for (when, variant), by_seed in losses.items()
             for seed, row in enumerate(by_seed)
             for number, loss in enumerate(row)
@@ -202,7 +202,7 @@ def test_a_translator_without_a_bleu_leaves_it_undecided():
     zero, some = "0 0 0 0 4 3 2 1 4 4", "4 3 2 1 4 3 2 1 4 4"
     for counts, answer in ((zero, "undecided"), (some, "no")):
         table = made({("infer", "uniform"): NONE}, labels="")
-        table = table.assign(base_counts=counts, altered_counts=counts)
+        table = table.assign(base_counts=counts, ablated_counts=counts)
         assert ablation.verdict(table).answer == answer
 
 
@@ -222,8 +222,8 @@ def test_what_is_gained_is_not_called_a_loss():
 
 def test_the_place_and_what_was_done_are_said():
     rows = made({("infer", "uniform"): [[1.0, 0.0] * 20]})
-    table = pd.concat([rows.assign(place="layer head 0"), rows.assign(place="layer head 1", altered=1.0)])
-    near = table.assign(altered=np.where(table["example"] < 1, table["altered"], 1.0))
+    table = pd.concat([rows.assign(place="layer head 0"), rows.assign(place="layer head 1", ablated=1.0)])
+    near = table.assign(ablated=np.where(table["example"] < 1, table["ablated"], 1.0))
     assert ablation.verdict(near).answer == "undecided"
     assert ablation.verdict(near).sentence.startswith("With uniform attention at layer head 0, the model loses 2.5")
     assert "replaced by uniform ones, one head at a time, and the predictions" in ablation.verdict(table).procedure

@@ -64,11 +64,11 @@ def test_ablation_is_the_bleu_of_texts_translated_one_by_one(context, beams):
     assert measured(table["base_counts"]) == "BLEU"
     (row,) = ablation.summary(table).itertuples()
     assert row.base == pytest.approx(one_by_one(context, None, beams), abs=0.06)
-    assert row.altered == pytest.approx(one_by_one(context, whence.uniform, beams), abs=0.06)
-    assert row.base > row.altered + 1, "nothing is lost: the loop shows nothing"
+    assert row.ablated == pytest.approx(one_by_one(context, whence.uniform, beams), abs=0.06)
+    assert row.base > row.ablated + 1, "nothing is lost: the loop shows nothing"
     (effect,) = ablation.effects(table)
     assert effect.unit == "points of BLEU lost"
-    assert effect.value == pytest.approx(row.base - row.altered, abs=0.06)
+    assert effect.value == pytest.approx(row.base - row.ablated, abs=0.06)
     assert ablation.figure(table).axes[0].get_xlabel() == "points of BLEU lost"
 
 

@@ -21,9 +21,9 @@ def ablation_table(base: Scores, altered: Scores, counts: tuple[str, str] | None
             "when": when,
             "seed": seed,
             "base": before,
-            "altered": after,
+            "ablated": after,
             "base_counts": before_counts,
-            "altered_counts": after_counts,
+            "ablated_counts": after_counts,
         }
         for when in ("train+infer", "infer")
         for seed, (first, second) in enumerate(zip(base, altered, strict=True))

@@ -42,7 +42,7 @@ class Config(AblationConfig):
     )
     draws: int = Field(5, gt=0, description="how often random and shuffled weights are drawn for each example")
     granularity: Granularity = Field("all", description="everywhere at once, or one layer, or one head at a time")
-    retrain: int = Field(0, ge=0, description="also train with altered attention, from so many seeds (0: do not)")
+    retrain: int = Field(0, ge=0, description="also train with ablated attention, from so many seeds (0: do not)")
     retrained: tuple[Literal["uniform", "random"], ...] = Field(
         ("uniform", "random"), description="which of the variants to train with"
     )
@@ -54,17 +54,17 @@ class Config(AblationConfig):
 
 
 COLUMNS = Columns(
-    what="one row per example, alteration and seed",
+    what="one row per example, ablation and seed",
     example=Column(int, "number of the example in its split"),
     label=Column(str, "the right answer, where it is one class"),
-    place=Column(str, "where attention was altered"),
+    place=Column(str, "where attention was ablated"),
     variant=Column(str, "uniform, random or permuted"),
     when=Column(str, "infer: in the trained model; train+infer: in a model trained so"),
     seed=Column(int, "seed of the training, -1 for a model that came trained"),
     base=Column(float, f"with the model's own attention: {MARK}"),
-    altered=Column(float, "the same with altered attention, mean over the draws"),
+    ablated=Column(float, "the same with ablated attention, mean over the draws"),
     base_counts=Column(str, SUMMED_FROM),
-    altered_counts=Column(str, "the same with altered attention, summed over the draws"),
+    ablated_counts=Column(str, "the same with ablated attention, summed over the draws"),
 )
 
 
@@ -81,13 +81,13 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
         base = scores(trained, config)
         for place in places(trained.subject, config.granularity, trained.first_batch(), config.sites):
             for variant in config.variants:
-                altered = scores(trained, config, partial(alteration, variant), place, draws=_draws(config, variant))
-                rows += _rows(trained, base, altered, place.name, variant, "infer", seed)
+                ablated = scores(trained, config, partial(alteration, variant), place, draws=_draws(config, variant))
+                rows += _rows(trained, base, ablated, place.name, variant, "infer", seed)
         for variant in again:
             other = retrained(context, seed, variant, config.sites)
             (everywhere,) = places(other.subject, "all", other.first_batch(), config.sites)
-            altered = scores(other, config, partial(alteration, variant), everywhere, True, _draws(config, variant))
-            rows += _rows(trained, base, altered, everywhere.name, variant, "train+infer", seed)
+            ablated = scores(other, config, partial(alteration, variant), everywhere, True, _draws(config, variant))
+            rows += _rows(trained, base, ablated, everywhere.name, variant, "train+infer", seed)
     return COLUMNS.table(rows)
 
 
@@ -96,12 +96,12 @@ def _draws(config: Config, variant: str) -> int:
 
 
 def _rows(
-    context: "Context", base: Marks, altered: Marks, place: str, variant: str, when: str, seed: int
+    context: "Context", base: Marks, ablated: Marks, place: str, variant: str, when: str, seed: int
 ) -> list[dict[str, Any]]:
-    marks = zip(base.scores, altered.scores, base.written(), altered.written(), strict=True)
+    marks = zip(base.scores, ablated.scores, base.written(), ablated.written(), strict=True)
     return [
         {"example": number, "label": label, "place": place, "variant": variant, "when": when, "seed": seed,
-         "base": before, "altered": after, "base_counts": counted, "altered_counts": counted_after}
+         "base": before, "ablated": after, "base_counts": counted, "ablated_counts": counted_after}
         for number, label, (before, after, counted, counted_after) in zip(
             context.numbers, context.labels, marks, strict=True)
     ]  # fmt: skip
@@ -141,14 +141,14 @@ def table_counts(rows: pd.DataFrame) -> tuple[Measure, np.ndarray, np.ndarray]:
     rows = rows.sort_values(["seed", "example"])
     n_seed = rows["seed"].nunique()
     measure, base = summed(rows["base"], rows["base_counts"])
-    _, altered = summed(rows["altered"], rows["altered_counts"])
-    return measure, base.reshape(n_seed, -1, base.shape[-1]), altered.reshape(n_seed, -1, base.shape[-1])
+    _, ablated = summed(rows["ablated"], rows["ablated_counts"])
+    return measure, base.reshape(n_seed, -1, base.shape[-1]), ablated.reshape(n_seed, -1, base.shape[-1])
 
 
-def score(table: pd.DataFrame, side: Literal["base", "altered"] = "base") -> Interval:
+def score(table: pd.DataFrame, side: Literal["base", "ablated"] = "base") -> Interval:
     """Accuracy in per cent, F1 or BLEU, mean over the seeds, with an interval over examples and seeds."""
-    measure, base, altered = table_counts(table.drop_duplicates(["seed", "example"]))
-    counts = base if side == "base" else altered
+    measure, base, ablated = table_counts(table.drop_duplicates(["seed", "example"]))
+    counts = base if side == "base" else ablated
     return interval(float(measure(counts.sum(1)).mean()), resampled(measure, counts)[:, 0])
 
 
@@ -171,9 +171,9 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (when, variant, place), of_one in table.groupby(["when", "variant", "place"], sort=False):
         measure, *both = table_counts(of_one)
-        base, altered = (float(measure(counts.sum(1)).mean()) for counts in both)
-        rows.append({"when": when, "variant": variant, "place": place, "base": base, "altered": altered,
-                     "change": altered - base})  # fmt: skip
+        base, ablated = (float(measure(counts.sum(1)).mean()) for counts in both)
+        rows.append({"when": when, "variant": variant, "place": place, "base": base, "ablated": ablated,
+                     "change": ablated - base})  # fmt: skip
     return pd.DataFrame(rows).round(1)
 
 

@@ -131,7 +131,7 @@ def draw_scores(study: Study, summary: ScoreBars, results: Sequence[FigureResult
 
 
 def _bars(case: Case, table: pd.DataFrame, summary: ScoreBars) -> list[dict[str, object]]:
-    scores = score(table), score(rows_of(table, summary.change), "altered")
+    scores = score(table), score(rows_of(table, summary.change), "ablated")
     return [
         {"task": f"{case.data}, {case.system}", "weights": label, "value": one.mean, "low": one.low, "high": one.high}
         for label, one in zip(summary.labels, scores, strict=True)
