@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from whence.auditing.run import audit as run_audit
 from whence.auditing.settings import Settings
-from whence.auditing.write_report import answers
 from whence.core.errors import BadConfig
 from whence.data.examples import Corpus
 from whence.data.registry import load as load_corpus
@@ -53,13 +52,13 @@ class Audit:
 def audit(
     model: Subject | str | Path | None = None, data: str | Path | None = None, *, quiet: bool = True, **options: Any
 ) -> Audit:
-    """Audit a model on a corpus or table; without either, the embedded ones. `options` are those of `whence audit`."""
+    """Audit a model on a corpus or table; without either, the demo models. `options` are those of `whence audit`."""
     if isinstance(model, Subject):
         raise BadConfig("an audit loads its model by itself, to be taken up again; give it the model's folder or name")
     named = {"model": model and str(model), "data": data and str(data)}
     settings = checked(Settings, {**named, **options})
-    report = run_audit(settings, quiet=quiet, say=(lambda _: None) if quiet else print)
-    return Audit(report, answers(settings.out))
+    finished = run_audit(settings, quiet=quiet, say=(lambda _: None) if quiet else print)
+    return Audit(finished.report, finished.verdicts)
 
 
 def run(

@@ -4,27 +4,37 @@ import html
 import json
 import re
 import shutil
+import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import whence
 from support import saved_models
-from whence.auditing import run as auditing
-from whence.auditing import write_report as paging
-from whence.auditing.combine_verdicts import beside, verdicts
-from whence.auditing.optional_steps import after_training, further_steps
-from whence.auditing.plan import FEWEST, Costs, Plan, make_plan, measured
-from whence.auditing.run import audit, minutes
+from whence.auditing import prepare as preparing
+from whence.auditing import run as running
+from whence.auditing import write_report as reporting
+from whence.auditing.audited import AuditedPart, read_audit
+from whence.auditing.combine_verdicts import both as both_of
+from whence.auditing.optional_steps import optional_steps, with_trained_models
+from whence.auditing.plan import FEWEST, Costs, Plan, make_plan, measure_costs
+from whence.auditing.run import audit, describe_time
 from whence.auditing.settings import Settings
-from whence.auditing.write_report import answers, write_report
+from whence.auditing.write_report import slug, write_report
 from whence.core.errors import BadConfig, BadData, WhenceError
 from whence.data.registry import load
+from whence.evaluation.config import ExperimentConfig
 from whence.experiments import ablation, erasure, permutation, rationales
+from whence.figures.intervals import intervals
+from whence.results.columns import Column, Columns
 from whence.results.errors import DamagedResult
+from whence.results.experiment import Experiment, Needs
 from whence.results.result import Result
 from whence.results.store import Store
+from whence.results.verdict import NONE, Effect, Verdict
 
 
 def settings(out: Path, **options) -> Settings:
@@ -43,7 +53,11 @@ def audited(tmp_path_factory) -> tuple[Path, list[str]]:
 @pytest.fixture(autouse=True)
 def no_files_of_figures(audited, monkeypatch):
     """They take longest; those of the first audit are there."""
-    monkeypatch.setattr(paging, "save", lambda *_: [])
+    monkeypatch.setattr(reporting, "save", lambda *_: [])
+
+
+def verdicts(results: list[Result]) -> dict[int, Verdict]:
+    return AuditedPart("made", "", results).verdicts
 
 
 def tables(out: Path) -> dict[str, bytes]:
@@ -77,7 +91,7 @@ def test_the_plan_is_told_before_it_is_run(audited):
 
 def test_three_questions_are_answered_and_the_others_say_that_they_were_not_asked(audited):
     out, _ = audited
-    ((name, given),) = answers(out).items()
+    ((name, given),) = read_audit(out).verdicts.items()
     assert name == "bert-200 on reviews-24.csv"
     assert list(given) == [1, 3, 5]
     assert all(verdict.answer in ("yes", "no", "undecided") for verdict in given.values())
@@ -91,15 +105,15 @@ def test_an_audit_that_is_finished_is_not_run_again(audited, monkeypatch):
     out, _ = audited
     before = tables(out)
     for module in (ablation, permutation, erasure):
-        monkeypatch.setattr(module, "run", lambda *_: pytest.fail("run again"))
-    monkeypatch.setattr(auditing, "measured", lambda *_: pytest.fail("planned again"))
+        monkeypatch.setattr(module, "EXPERIMENT", replace(module.EXPERIMENT, run=lambda *_: pytest.fail("run again")))
+    monkeypatch.setattr(preparing, "measure_costs", lambda *_: pytest.fail("planned again"))
     audit(settings(out), quiet=True, say=lambda _: None)
     assert tables(out) == before
 
 
 def test_an_audit_that_was_cut_off_goes_on_with_its_plan(audited, tmp_path, monkeypatch):
     done, _ = audited
-    out, run = tmp_path / "out", permutation.run
+    out, uninterrupted = tmp_path / "out", permutation.EXPERIMENT
     (out / "plans").mkdir(parents=True)
     for plan in (done / "plans").iterdir():
         (out / "plans" / plan.name).write_bytes(plan.read_bytes())
@@ -107,15 +121,16 @@ def test_an_audit_that_was_cut_off_goes_on_with_its_plan(audited, tmp_path, monk
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(permutation, "run", interrupted)
+    monkeypatch.setattr(permutation, "EXPERIMENT", replace(uninterrupted, run=interrupted))
     with pytest.raises(KeyboardInterrupt):
         audit(settings(out), quiet=True, say=lambda _: None)
     assert [path.split("/")[1] for path in tables(out)] == ["ablation", "ablation"]
     assert not (out / "report.html").exists()
     with pytest.raises(BadData, match="holds no finished audit"):
-        write_report(out)
-    monkeypatch.setattr(permutation, "run", run)
-    monkeypatch.setattr(ablation, "run", lambda *_: pytest.fail("run again"))
+        write_report(read_audit(out))
+    monkeypatch.setattr(permutation, "EXPERIMENT", uninterrupted)
+    again = replace(ablation.EXPERIMENT, run=lambda *_: pytest.fail("run again"))
+    monkeypatch.setattr(ablation, "EXPERIMENT", again)
     audit(settings(out), quiet=True, say=lambda _: None)
     expected = {name: content for name, content in tables(done).items() if name.endswith("parquet")}
     assert {name: content for name, content in tables(out).items() if name.endswith("parquet")} == expected
@@ -124,7 +139,7 @@ def test_an_audit_that_was_cut_off_goes_on_with_its_plan(audited, tmp_path, monk
 def test_another_budget_is_another_plan(audited, monkeypatch):
     out, _ = audited
     asked = []
-    monkeypatch.setattr(auditing, "run_experiment", lambda *_, **__: asked.append(1) or pytest.skip("planned"))
+    monkeypatch.setattr(running, "run_experiment", lambda *_, **__: asked.append(1) or pytest.skip("planned"))
     with pytest.raises(pytest.skip.Exception):
         audit(settings(out, budget=0.06), quiet=True, say=lambda _: None)
     assert len(list((out / "plans").iterdir())) == 2
@@ -143,7 +158,7 @@ def test_a_damaged_plan_is_told(tmp_path, audited):
 def test_a_damaged_record_is_told(tmp_path, content):
     (tmp_path / "audit.json").write_text(content)
     with pytest.raises(BadData, match=r"audit.json is damaged .* run the audit again"):
-        write_report(tmp_path)
+        write_report(read_audit(tmp_path))
 
 
 def test_a_damaged_table_is_told(audited, tmp_path):
@@ -151,13 +166,83 @@ def test_a_damaged_table_is_told(audited, tmp_path):
     shutil.copytree(out, tmp_path / "copy")
     next((tmp_path / "copy").glob("results/*/*/table.parquet")).write_bytes(b"PAR1")
     with pytest.raises(DamagedResult, match="Delete that folder and run again"):
-        write_report(tmp_path / "copy")
+        write_report(read_audit(tmp_path / "copy"))
+
+
+def test_tables_are_loaded_and_judged_once(audited, monkeypatch):
+    out, _ = audited
+    loaded, judged = Counter[str](), Counter[str]()
+    load_, verdict_ = Store.load, Result.verdict
+    monkeypatch.setattr(Store, "load", lambda self, folder: loaded.update([str(folder)]) or load_(self, folder))
+    monkeypatch.setattr(Result, "verdict", lambda self: judged.update([self.experiment]) or verdict_(self))
+    finished = audit(settings(out), quiet=True, say=lambda _: None)
+    assert finished.verdicts[finished.parts[0].name] == finished.parts[0].verdicts
+    assert set(loaded.values()) == set(judged.values()) == {1}
+    assert list(judged) == [result.experiment for result in finished.parts[0].results]
+
+
+def test_an_audit_whose_report_fails_is_not_finished(audited, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    shutil.copytree(audited[0], out)
+    (out / "audit.json").unlink()
+    (out / "report.html").unlink()
+    monkeypatch.setattr(permutation, "EXPERIMENT", replace(permutation.EXPERIMENT, figure=lambda _: 1 / 0))
+    with pytest.raises(ZeroDivisionError):
+        audit(settings(out), quiet=True, say=lambda _: None)
+    with pytest.raises(BadData, match="holds no finished audit"):
+        read_audit(out)
+    assert not (out / "report.html").exists()
+
+
+class LengthConfig(ExperimentConfig):
+    """Count the letters of texts."""
+
+
+def made_length(question: int) -> Experiment:
+    """An experiment as another package might have it."""
+
+    def verdict(table: pd.DataFrame) -> Verdict:
+        effect = Effect("letters", "letters of a text", float(table["letters"].mean()), 0.0, 99.0, "letters", 1.0, 24)
+        return Verdict(question, "yes", "Texts have letters.", (effect,), "Letters were counted.", "a", "b")
+
+    columns = Columns(what="one row per example", letters=Column(int, "letters of the text"))
+    return Experiment(
+        about="Are texts long?",
+        config=LengthConfig,
+        columns=columns,
+        caption="Letters of the texts.",
+        run=lambda config, context: columns.table([{"letters": len(e.text)} for e in context.examples]),
+        figure=lambda table: intervals(verdict(table).effects),
+        verdict=verdict,
+        needs=Needs(labels=False),
+    )
+
+
+LENGTH, PLAUSIBLE_LENGTH = made_length(NONE), made_length(6)
+
+
+def test_an_audit_runs_further_experiments_if_asked(audited, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "made_up", sys.modules[__name__])
+    names = ("made_up:LENGTH", "made_up:PLAUSIBLE_LENGTH", "gating:missing")
+    with pytest.raises(BadConfig, match="gating:missing"):
+        audit(settings(tmp_path, experiments=names), quiet=True, say=lambda _: None)
+    monkeypatch.setattr(preparing, "make_plan", lambda *_, **__: Plan(()))
+    monkeypatch.setattr(preparing, "optional_steps", lambda *_: [])
+    (part,) = audit(settings(tmp_path, experiments=names[:2]), quiet=True, say=lambda _: None).parts
+    assert [result.experiment for result in part.results] == list(names[:2])
+    assert (list(part.verdicts), part.verdicts[6].sentence) == ([6], "Texts have letters.")
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("Apart from the six questions") == 1
+    assert page.count("Are texts long?") >= 1
+    assert page.count("Letters of the texts.") == 4, "two figures, each with a caption and a description"
+    with pytest.raises(BadConfig, match="memory trains its own models"):
+        audit(settings(tmp_path, experiments=("memory",)), quiet=True, say=lambda _: None)
 
 
 def test_the_report_is_written_again_byte_for_byte(audited):
     out, _ = audited
     before = (out / "report.html").read_bytes()
-    write_report(out)
+    write_report(read_audit(out))
     assert (out / "report.html").read_bytes() == before
 
 
@@ -179,8 +264,8 @@ def test_settings_that_make_no_sense(options, words, tmp_path):
 def test_examples_without_labels_are_audited_by_shuffling_and_removing(tmp_path):
     said = list[str]()
     audit(settings(tmp_path, data=str(saved_models.bare())), quiet=True, say=said.append)
-    assert any("no ablation: it counts right answers" in line for line in said)
-    (given,) = answers(tmp_path).values()
+    assert any("no ablation: it needs labels" in line for line in said)
+    (given,) = read_audit(tmp_path).verdicts.values()
     assert list(given) == [1, 3, 5]
     assert "no ablation" in (tmp_path / "report.html").read_text()
 
@@ -224,7 +309,7 @@ def test_heads_are_taken_away_where_there_are_several_and_time_for_it():
     assert "representation_erasure" not in [step.experiment for step in (*one_head.steps, *unlabelled.steps)]
     slow = plan(Costs(0.1, None, 1, False, 144))
     assert [step.experiment for step in slow.steps] == ["ablation", "permutation"]
-    assert any("144 heads are not taken away one after another" in said for said in slow.left_out)
+    assert any("144 heads are not erased one after another" in said for said in slow.left_out)
     assert not any("heads" in said for said in one_head.left_out)
 
 
@@ -232,23 +317,23 @@ def test_the_heads_of_a_model_are_counted():
     subject, examples = whence.load(saved_models.bert()), load("reviews")["test"]
     config = subject.model.config
     expected = config.num_hidden_layers * config.num_attention_heads
-    assert measured(subject, examples, "all", None).heads == expected
+    assert measure_costs(subject, examples, "all", None).heads == expected
 
 
 def test_marks_and_trees_let_question_six_be_asked():
     subject, examples = whence.load(saved_models.bert()), load("reviews")["test"]
-    steps = further_steps(subject, examples, Costs(0.01, None, 1, False), 60.0)
+    steps = optional_steps(subject, examples, Costs(0.01, None, 1, False), 60.0)
     assert [step.experiment for step in steps] == ["erasure", "instance_adversary", "rationales"]
     assert sum(step.seconds for step in steps) <= 0.4 * 60 + FEWEST * 0.01 * (3 * 40 + 3 * 80)
     linked, writer = load("numerals")["test"], whence.load(saved_models.translator())
-    asked = [step.experiment for step in further_steps(writer, linked, Costs(0.01, None, 1, False), 60.0)]
+    asked = [step.experiment for step in optional_steps(writer, linked, Costs(0.01, None, 1, False), 60.0)]
     assert asked == ["erasure", "alignment"]
     treed = [example for example in load("clauses")["test"] if example.heads]
-    assert [step.experiment for step in further_steps(subject, treed, Costs(0.01, None, 1, False), 60.0)][
+    assert [step.experiment for step in optional_steps(subject, treed, Costs(0.01, None, 1, False), 60.0)][
         -1
     ] == "syntax"
     bare = [replace(example, rationale=None) for example in examples]
-    assert [step.experiment for step in further_steps(subject, bare, Costs(0.01, None, 1, False), 60.0)] == [
+    assert [step.experiment for step in optional_steps(subject, bare, Costs(0.01, None, 1, False), 60.0)] == [
         "erasure", "instance_adversary"]  # fmt: skip
 
 
@@ -256,12 +341,12 @@ def test_models_that_are_trained_are_set_beside_each_other():
     examples = load("reviews")["test"]
     fast = Costs(1e-4, 2.0, 1, False)
     trained = make_plan(fast, len(examples), 60.0, granularity="all", labelled=True)
-    steps = after_training(trained, fast, examples, 60.0).steps
+    steps = with_trained_models(trained, fast, examples, 60.0).steps
     assert [step.experiment for step in steps[-2:]] == ["seeds", "adversary"]
     assert steps[-2].options["others"] == trained.steps[0].options["retrain"] - 1
-    assert after_training(trained, Costs(1e-4, 20.0, 1, False), examples, 60.0).steps[-1].experiment == "seeds"
+    assert with_trained_models(trained, Costs(1e-4, 20.0, 1, False), examples, 60.0).steps[-1].experiment == "seeds"
     bare = make_plan(Costs(1e-4, None, 1, False), len(examples), 60.0, granularity="all", labelled=True)
-    assert after_training(bare, Costs(1e-4, None, 1, False), examples, 60.0) == bare
+    assert with_trained_models(bare, Costs(1e-4, None, 1, False), examples, 60.0) == bare
 
 
 def marked(found: float, random: float, method: str = "raw_attention") -> Result:
@@ -275,8 +360,8 @@ def marked(found: float, random: float, method: str = "raw_attention") -> Result
 def test_two_answers_to_one_question_stand_beside_each_other():
     yes, no = (verdicts([marked(found, 0.2)])[6] for found in (0.9, 0.2))
     assert (yes.answer, no.answer) == ("yes", "no")
-    assert beside(yes, yes).answer == "yes"
-    both = beside(yes, no)
+    assert both_of(yes, yes).answer == "yes"
+    both = both_of(yes, no)
     assert both.answer == "undecided"
     assert both.sentence == f"{yes.sentence} {no.sentence}"
     assert both.effects == (*yes.effects, *no.effects)
@@ -318,11 +403,11 @@ def test_run_and_explain_from_python(tmp_path):
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 second"), (20.0, "20 s"), (90.0, "2 m"), (600.0, "10 m")])
 def test_times_in_words(seconds, words):
-    assert minutes(seconds).startswith(words)
+    assert describe_time(seconds).startswith(words)
 
 
 def test_figures_are_named_after_the_part():
-    assert paging.slug("my model on a/b c.csv") == "my-model-on-a-b-c-csv"
+    assert slug("my model on a/b c.csv") == "my-model-on-a-b-c-csv"
     assert all(json.dumps(module.CAPTION) for module in (ablation, permutation))
     assert ablation.CAPTION != permutation.CAPTION
 
@@ -331,15 +416,15 @@ def test_hidden_labels_and_other_corpora_are_said(tmp_path):
     rows = [{"text": e.text, "label": e.label if n % 2 else "", "split": ("test", "validation")[n % 2]}
             for n, e in enumerate(saved_models.corpus()["test"][:8])]  # fmt: skip
     hidden = saved_models.table(tmp_path / "hidden.csv", rows)
-    part = auditing.prepared(settings(tmp_path / "out"), Store(tmp_path / "out"), str(saved_models.bert()), str(hidden))
+    part = preparing.prepare(settings(tmp_path / "out"), Store(tmp_path / "out"), str(saved_models.bert()), str(hidden))
     assert part.plan.left_out[-1] == "the split dev has them: --split dev"
     rows = [{"text": e.text, "label": e.label, "split": split} for split in ("train", "dev", "test")
             for e in saved_models.corpus()["test"][:8]]  # fmt: skip
     other = saved_models.table(tmp_path / "other.csv", rows)
-    part = auditing.prepared(
+    part = preparing.prepare(
         settings(tmp_path / "out"), Store(tmp_path / "out"), str(saved_models.additive()), str(other)
     )
     assert part.plan.left_out[-1] == (
-        "models are not trained again: the model was trained on other examples than those of other.csv"
+        "models are not retrained: the model was trained on other examples than those of other.csv"
     )
     assert not any(step.options.get("retrain") for step in part.plan.steps)

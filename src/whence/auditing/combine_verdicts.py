@@ -1,34 +1,26 @@
-"""The rules that turn an audit's tables into verdicts. They need the tables alone, no model."""
+"""The rules that combine the verdicts of single experiments into one answer per question. No table, no model."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from whence.results.experiment import experiment
-from whence.results.result import Result
-from whence.results.verdict import Verdict
+from whence.results.verdict import NONE, Verdict
 
 DECIDING_FIRST = ("ablation", "permutation", "representation_erasure")  # of question 1, in this order
 
 
-def verdicts(results: list[Result]) -> dict[int, Verdict]:
-    """The answers that these results give, by question."""
-    by_name = {result.experiment: result for result in results}
-    matters = does_attention_matter(by_name)
-    given = {1: matters} if matters is not None else {}
-    for name, result in by_name.items():
-        if name not in DECIDING_FIRST:
-            said = experiment(name).verdict(result.table)
-            given[said.question] = beside(given[said.question], said) if said.question in given else said
-    return given
+def combine(by_experiment: Mapping[str, Verdict]) -> dict[int, Verdict]:
+    """One verdict per question from those of the experiments; those that answer none of the six are left out."""
+    deciding = [by_experiment[name] for name in DECIDING_FIRST if name in by_experiment]
+    combined = {1: does_attention_matter(deciding)} if deciding else {}
+    for name, verdict in by_experiment.items():
+        number = verdict.question
+        if name not in DECIDING_FIRST and number != NONE:
+            combined[number] = both(combined[number], verdict) if number in combined else verdict
+    return dict(sorted(combined.items()))
 
 
-def question_of(result: Result) -> int:
-    """Which question an experiment's table answers."""
-    number: int = experiment(result.experiment).verdict(result.table).question
-    return number
-
-
-def beside(first: Verdict, second: Verdict) -> Verdict:
-    """Two answers to one question, each of them standing: where they differ, it stays undecided."""
+def both(first: Verdict, second: Verdict) -> Verdict:
+    """Two verdicts of equal rank on one question: where their answers differ, it stays undecided."""
     return replace(
         joined([first, second]),
         answer=first.answer if first.answer == second.answer else "undecided",
@@ -36,33 +28,34 @@ def beside(first: Verdict, second: Verdict) -> Verdict:
     )
 
 
-def does_attention_matter(results: dict[str, Result]) -> Verdict | None:
-    """Question 1. The ablation decides, since a task may be done as well without attention although single predictions
-    move; where there are no right answers to count, the permutation does. Which single head is needed stands beside.
+def does_attention_matter(verdicts: Sequence[Verdict]) -> Verdict:
+    """Question 1: the first verdict decides, the others are evidence.
+
+    The ablation is first, since a task may be done as well without attention although single predictions move; without
+    labels to score, the permutation. Which single head is needed comes last.
     """
-    said = [experiment(name).verdict(results[name].table) for name in DECIDING_FIRST if name in results]
-    return replace(joined(said), sentence=together(said)) if said else None
+    return replace(joined(verdicts), sentence=sentences(verdicts))
 
 
-def joined(said: list[Verdict]) -> Verdict:
-    """The first verdict, with what was done and found for all of them."""
+def joined(verdicts: Sequence[Verdict]) -> Verdict:
+    """The first verdict, with the effects and procedures of all of them."""
     return replace(
-        said[0],
-        effects=tuple(effect for verdict in said for effect in verdict.effects),
-        procedure=" ".join(verdict.procedure for verdict in said),
-        means=" ".join(dict.fromkeys(verdict.means for verdict in said)),
-        does_not_mean=" ".join(dict.fromkeys(verdict.does_not_mean for verdict in said)),
+        verdicts[0],
+        effects=tuple(effect for verdict in verdicts for effect in verdict.effects),
+        procedure=" ".join(verdict.procedure for verdict in verdicts),
+        means=" ".join(dict.fromkeys(verdict.means for verdict in verdicts)),
+        does_not_mean=" ".join(dict.fromkeys(verdict.does_not_mean for verdict in verdicts)),
     )
 
 
-def together(said: list[Verdict]) -> str:
-    """The sentences of the verdicts in turn; where a later one says otherwise, how both can be true."""
-    first, *others = said
-    sentences = [first.sentence]
+def sentences(verdicts: Sequence[Verdict]) -> str:
+    """The sentences of the verdicts in turn; where a later answer differs, how both can be true."""
+    first, *others = verdicts
+    found = [first.sentence]
     for other in others:
         if (first.answer, other.answer) == ("no", "yes"):
-            sentences.append("Yet single predictions of this very model lean on it.")
+            found.append("Yet single predictions of this model depend on it.")
         elif (first.answer, other.answer) == ("yes", "no"):
-            sentences.append("Yet it hardly matters which words get the weight.")
-        sentences.append(other.sentence)
-    return " ".join(dict.fromkeys(sentences))
+            found.append("Yet it hardly matters which words get the weight.")
+        found.append(other.sentence)
+    return " ".join(dict.fromkeys(found))

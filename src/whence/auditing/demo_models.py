@@ -1,7 +1,7 @@
-"""What is audited when nothing is named: two small models whose answers are known from the papers.
+"""The demo models, audited when no model is named: two small ones whose verdicts are known from the papers.
 
 `stories`: a question picks the fact that answers it, so attention should matter (Vashishth et al. 2019, Table 2, bAbI).
-`reviews`: sentiment can be had by looking at all words alike, so it should hardly matter (Vashishth et al. 2019, Table
+`reviews`: sentiment can be predicted from all words equally, so it should hardly matter (Vashishth et al. 2019, Table
 1; Wiegreffe & Pinter 2019).
 """
 
@@ -13,4 +13,4 @@ TRAININGS = {
     ),  # the scaled dot product learns to match question and story in a third of the time
     "reviews": Training(data="reviews", embedding_size=32, hidden_size=32, epochs=7, patience=7, learning_rate=1e-2),
 }
-SHARES = {"stories": 0.6, "reviews": 0.4}  # of the time there is: stories are longer
+SHARES = {"stories": 0.6, "reviews": 0.4}  # of the budget: stories are longer

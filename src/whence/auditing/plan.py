@@ -1,7 +1,7 @@
 """The plan of an audit: which experiments on how many examples fit into the time there is.
 
-The plan is made once and kept on disk, so that an audit that was cut off goes on with the same one, whatever the
-machine's speed is by then.
+The plan is made once and saved, so that an interrupted audit resumes with the same one, whatever the machine's speed is
+by then.
 """
 
 import time
@@ -26,7 +26,7 @@ ERASING, REST = 0.05, 0.6  # the share of the time for single heads; what lies a
 
 @dataclass(frozen=True)
 class Step:
-    """One experiment: its name, its options beside the common ones, and about how long it will take."""
+    """One experiment: its name, its own options, about how long it will take, and why it is run."""
 
     experiment: str
     options: dict[str, Any]
@@ -58,17 +58,17 @@ class Plan:
 
 @dataclass(frozen=True)
 class Costs:
-    """What was measured: seconds for one example in one pass, and for training a model, if it can be trained again."""
+    """Measured times: seconds for one example in one pass, and for training a model, if it can be retrained."""
 
     each: float
     training: float | None
-    places: int  # where attention is altered, one after another
-    one_site: bool  # then shuffling re-runs only what lies after it
+    places: int  # where attention is ablated, one after another
+    one_site: bool  # then shuffling runs only what comes after it
     heads: int = 1  # of all places together
 
     @property
     def looking(self) -> float:
-        """Seconds for one example of the ablation: bare, equal, five times random, five times shuffled."""
+        """Seconds for one example of the ablation: unchanged, uniform, five times random, five times shuffled."""
         return self.each * (1 + 11 * self.places)
 
     @property
@@ -82,7 +82,7 @@ class Costs:
         return self.each * self.heads * REST
 
     def retraining(self, seeds: int, variants: int) -> float:
-        """Seconds to train so many seeds, bare and in each variant, less the one there is."""
+        """Seconds to train so many seeds, unchanged and in each variant, except the one there is."""
         return (seeds * (1 + variants) - 1) * (self.training or 0.0) / processors() if seeds else 0.0
 
 
@@ -93,7 +93,7 @@ def make_plan(costs: Costs, n: int, seconds: float, *, granularity: str, labelle
     steps: list[Step] = []
     left_out: list[str] = []
     if labelled:
-        seeds, variants = retrainable(costs, n, 0.9 * seconds)
+        seeds, variants = seeds_and_variants(costs, n, 0.9 * seconds)
         if seeds < least:
             seeds, variants = least, ("uniform",)
         training, looks = costs.retraining(seeds, len(variants)), max(seeds, 1)
@@ -106,14 +106,12 @@ def make_plan(costs: Costs, n: int, seconds: float, *, granularity: str, labelle
             "granularity": granularity,
         }
         took = training + few * costs.looking * looks
-        steps.append(Step("ablation", options, took, "what is lost when attention is taken away"))
+        steps.append(Step("ablation", options, took, "how much is lost without attention"))
         if costs.training is not None and seeds < SEEDS:
-            left_out.append(
-                f"models are trained again from {seeds or 'no'} seeds; {SEEDS} do not fit into the time, see --budget"
-            )
+            left_out.append(f"the budget allows {seeds} of {SEEDS} seeds for retraining, see --budget")
     else:
-        left_out.append("no ablation: it counts right answers, and not all examples have one")
-    single = without_heads(costs, n, seconds) if labelled else []
+        left_out.append("no ablation: it needs labels, and not all examples have one")
+    single = erase_heads(costs, n, seconds) if labelled else []
     rest = max(seconds - sum(step.seconds for step in (*steps, *single)), 0.1 * seconds)
     few = fitting(rest, costs.shuffling, n)
     shuffles = SHUFFLES if few * costs.shuffling <= 1.5 * rest else FEW_SHUFFLES
@@ -122,7 +120,7 @@ def make_plan(costs: Costs, n: int, seconds: float, *, granularity: str, labelle
     steps.append(Step("permutation", options, took, "how far predictions move when it is shuffled"))
     if labelled and costs.heads > 1 and not single:
         left_out.append(
-            f"{costs.heads} heads are not taken away one after another: {min(n, FEWEST)} texts would take about"
+            f"{costs.heads} heads are not erased one after another: {min(n, FEWEST)} texts would take about"
             f" {min(n, FEWEST) * costs.erasing:.0f} seconds, more than their share of the time, see --budget"
         )
     if shuffles < SHUFFLES:
@@ -130,18 +128,18 @@ def make_plan(costs: Costs, n: int, seconds: float, *, granularity: str, labelle
     return Plan((*steps, *single), tuple(left_out))
 
 
-def without_heads(costs: Costs, n: int, seconds: float) -> list[Step]:
-    """Heads taken away one after another, where there are several and their share of the time has room for it."""
+def erase_heads(costs: Costs, n: int, seconds: float) -> list[Step]:
+    """Heads erased one after another, where there are several and their share of the time has room for it."""
     few = fitting(ERASING * seconds, costs.erasing, n)
     if costs.heads == 1 or few * costs.erasing > ERASING * seconds:
         return []
     options = {"limit": few if few < n else None, "what": "heads"}
-    why = "without which single head right answers become less likely"
+    why = "without which single head the labels become less likely"
     return [Step("representation_erasure", options, few * costs.erasing, why)]
 
 
-def retrainable(costs: Costs, n: int, seconds: float) -> tuple[int, tuple[str, ...]]:
-    """How many seeds to train and in which variants: equal weights decide; random ones if all seeds fit with them."""
+def seeds_and_variants(costs: Costs, n: int, seconds: float) -> tuple[int, tuple[str, ...]]:
+    """How many seeds to train and in which variants: uniform attention decides; random too if all seeds fit."""
     if costs.training is None:
         return 0, ()
     for variants in (("uniform", "random"), ("uniform",)):
@@ -152,7 +150,7 @@ def retrainable(costs: Costs, n: int, seconds: float) -> tuple[int, tuple[str, .
     return 0, ()
 
 
-def measured(subject: Subject, examples: Sequence[Example], granularity: str, training: float | None) -> Costs:
+def measure_costs(subject: Subject, examples: Sequence[Example], granularity: str, training: float | None) -> Costs:
     """The costs of a subject, tried on a few examples."""
     few = examples[:: max(1, len(examples) // TRIED)][:TRIED]
     batch = subject.encode(few)

@@ -1,4 +1,4 @@
-"""What an audit is told."""
+"""The options of an audit."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,8 +12,8 @@ from whence.options import usually
 
 
 class Settings(EvaluationOptions):
-    """Ask of a model and a table: is this attention an explanation? Without them, of two small models that are trained
-    for the purpose, one whose attention matters and one whose attention hardly does.
+    """Audit a model on a table: is its attention an explanation? Without a model, two small demo models are trained,
+    one whose attention matters and one whose attention hardly does.
     """
 
     model: Annotated[Positional[str | None], usually("demo models", "[MODEL]")] = Field(None, description=MODEL)
@@ -26,8 +26,9 @@ class Settings(EvaluationOptions):
         "all", description="replace all attention at once, layer by layer, or head by head"
     )
     special_tokens: bool = Field(False, description=SPECIAL_TOKENS)
+    experiments: tuple[str, ...] = Field((), description="further experiments to run (`whence list`, or module:object)")
 
     @property
     def minutes(self) -> float:
-        """The budget, or what is usual."""
+        """The budget, or the default."""
         return self.budget or (10.0 if self.model else 2.0)

@@ -21,13 +21,12 @@ def command(arguments: list[str]) -> int:
     options = parsed(Options, "audit", arguments, inspect.getdoc(Settings))
     quieten()
     from whence.auditing.run import audit
-    from whence.auditing.write_report import answers, notes
 
-    report = audit(options.settings, quiet=options.output.silent, say=options.output.say)
-    found = answers(options.settings.out)
+    finished = audit(options.settings, quiet=options.output.silent, say=options.output.say)
+    report, found = finished.report, finished.verdicts
     if options.output.json:
         plain = {part: {number: one.as_dict() for number, one in verdicts.items()} for part, verdicts in found.items()}
-        outcome = {"report": str(report), "verdicts": plain, "notes": notes(options.settings.out)}
+        outcome = {"report": str(report), "verdicts": plain, "notes": finished.notes}
         print(json.dumps(outcome, ensure_ascii=False, indent=1))
     else:
         print(summary(found))

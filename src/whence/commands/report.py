@@ -20,8 +20,9 @@ def command(arguments: list[str]) -> int:
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "report", arguments, "Write an audit's report again from its saved tables.")
+    from whence.auditing.audited import read_audit
     from whence.auditing.write_report import write_report
 
-    path = write_report(options.folder)
+    path = write_report(read_audit(options.folder))
     print(json.dumps({"report": str(path)}) if options.output.json else f"Report: {path}")
     return 0

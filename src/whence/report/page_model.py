@@ -9,7 +9,7 @@ from whence.results.verdict import Verdict
 
 @dataclass(frozen=True)
 class Table:
-    """A small table beside a question. Only its first rows are shown; the whole lies in the results."""
+    """A small table under a question. Only its first rows are shown; the whole is in the results."""
 
     caption: str
     columns: tuple[str, ...]
@@ -17,11 +17,20 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Further:
+    """The verdict of an experiment that answers none of the six questions but one of its own."""
+
+    question: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
 class Part:
     """One audited model on one corpus. Verdicts, figures and tables go by the number of their question.
 
-    A figure is a caption and an SVG made by `whence.figures`. `how` says of a question not asked how to ask it.
-    `results` are the manifests of the results that the verdicts rest on.
+    A figure is a caption and an SVG made by `whence.figures`; those of `further` have the number `NONE`, in the same
+    order. `how` says of a question not asked how to ask it. `results` are the manifests of the results that the
+    verdicts rest on.
     """
 
     name: str
@@ -32,6 +41,7 @@ class Part:
     notes: Sequence[str] = ()
     results: Sequence[Mapping[str, Any]] = ()
     how: Mapping[int, str] = field(default_factory=dict)
+    further: Sequence[Further] = ()
 
 
 @dataclass(frozen=True)
