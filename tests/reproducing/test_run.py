@@ -7,11 +7,17 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from whence.reproducing import run as performing
+from whence.data.synthetic import clauses, numerals, reviews
+from whence.reproducing import run as running
+from whence.reproducing import study_files
 from whence.reproducing.study_files import read
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))
 from support.command import whence
+
+SIZES = "embedding_size = 32, hidden_size = {}, layers = 1, learning_rate = {}, dropout = 0.0"
+TRANSLATOR = SIZES.format(64, 0.005) + ", limit = 2000, epochs = 6"
+SMALL_TRANSLATOR = SIZES.format(32, 0.015) + ", batch_size = 16, epochs = 4"
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +25,37 @@ def out(tmp_path_factory):
     return tmp_path_factory.mktemp("reproduced")
 
 
-def test_a_table_is_run_printed_and_entered_in_the_ledger(out, capsys):
+def smaller(name, folder, *replacements):
+    """A copy of a study's file that trains less."""
+    text = (study_files.folder() / f"{name}.toml").read_text(encoding="utf-8")
+    for old, new in replacements:
+        assert old in text
+        text = text.replace(old, new)
+    file = folder / f"{name}.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def translations(out, monkeypatch):
+    """Two small translators, of which only the first is retrained."""
+    monkeypatch.setattr(numerals, "SIZES", {"train": 1000, "dev": 40, "test": 60})
+    ablation = "options.ablation = { retrain = 1, limit = 200, draws = 1 }"
+    first, second = (
+        f'attention = "{kind}", data = "numerals", {SMALL_TRANSLATOR} }}\n' for kind in ("additive", "dot")
+    )
+    return smaller(
+        "vashishth2019",
+        out,
+        (TRANSLATOR, SMALL_TRANSLATOR),
+        (first + ablation, first + 'options.ablation = { retrain = 1, draws = 1, retrained = ["uniform"] }'),
+        (second + ablation, second + "options.ablation = { draws = 1 }"),
+    )
+
+
+def test_a_table_is_run_printed_and_entered_in_the_ledger(out, translations, capsys):
     page = out / "page.md"
-    said = whence(capsys, "reproduce", "vashishth2019", "--only", "Table 3", "--out", out, "--ledger", page, "--quiet")
+    said = whence(capsys, "reproduce", translations, "--only", "Table 3", "--out", out, "--ledger", page, "--quiet")
     assert said.code == 0
     assert "Table 3  Bahdanau  Multi30k  BLEU" in said.out
     text = page.read_text(encoding="utf-8")
@@ -40,11 +74,11 @@ def test_a_table_is_run_printed_and_entered_in_the_ledger(out, capsys):
         assert (out / link).exists()
 
 
-def test_what_is_saved_is_not_run_again_and_the_rest_of_the_page_stays(out, capsys, monkeypatch):
-    monkeypatch.setattr(performing, "run_experiment", None)
+def test_what_is_saved_is_not_run_again_and_the_rest_of_the_page_stays(out, translations, capsys, monkeypatch):
+    monkeypatch.setattr(running, "run_experiment", None)
     page = out / "page.md"
     page.write_text("Before.\n\n" + page.read_text(encoding="utf-8") + "\nAfter.\n", encoding="utf-8")
-    said = whence(capsys, "reproduce", "vashishth2019", "--saved", "--out", out, "--ledger", page, "--json")
+    said = whence(capsys, "reproduce", translations, "--saved", "--out", out, "--ledger", page, "--json")
     assert said.code == 0
     found = json.loads(said.out)
     assert {row["where"] for row in found["rows"]} == {"Table 3"}
@@ -78,7 +112,8 @@ def test_without_a_study_those_there_are_are_listed(capsys):
     assert "vashishth2019" in said.out
 
 
-def test_a_mode_of_a_study_is_run_with_what_its_figures_measure(tmp_path, capsys):
+def test_a_mode_of_a_study_is_run_with_what_its_figures_measure(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(reviews, "SIZES", {"train": 1000, "dev": 60, "test": 200})
     page = tmp_path / "page.md"
     said = whence(capsys, "reproduce", "wu2020", "--mode", "corrected", "--out", tmp_path, "--ledger", page, "--quiet")
     assert said.code == 0
@@ -93,9 +128,13 @@ def test_a_mode_of_a_study_is_run_with_what_its_figures_measure(tmp_path, capsys
         assert (tmp_path / f"page/wu2020-{name}-sst-5-corrected.svg").exists()
 
 
-def test_attention_beside_trees_by_epoch_with_the_papers_four_figures_and_known_answers(tmp_path, capsys):
+def test_attention_compared_with_trees_by_epoch_with_the_papers_four_figures_and_known_answers(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(clauses, "SIZES", {"train": 4000, "dev": 60, "test": 100})
+    study = smaller("varano2019", tmp_path, ("epochs = 2, learning_rate", "limit = 500, epochs = 2, learning_rate"))
     page = tmp_path / "page.md"
-    said = whence(capsys, "reproduce", "varano2019", "--out", tmp_path, "--ledger", page, "--quiet")
+    said = whence(capsys, "reproduce", study, "--out", tmp_path, "--ledger", page, "--quiet")
     assert said.code == 0
     assert "Fig. 2  DiSAN, DiSAN-50  SNLI validation  change of KL to true, sees future" in said.out
     lines = pd.read_csv(tmp_path / "page" / "varano2019.csv").set_index(["where", "system", "quantity"])
@@ -108,19 +147,29 @@ def test_attention_beside_trees_by_epoch_with_the_papers_four_figures_and_known_
     assert alarms.xs("models with such a head, %", level="quantity").tolist() == [0, 0]
     assert known["Transformer", "models with such a head, %"] == 100
     assert known["Transformer", "KL to true less to the nearest random, surest head"] < -0.5
-    assert known["Transformer", "parents found by the best head, %"] > 5 + known[
-        "Transformer", "parents found by the best offset, %"]  # fmt: skip
+    assert (
+        known["Transformer", "parents found by the best head, %"]
+        > 5 + known["Transformer", "parents found by the best offset, %"]
+    )
     text = page.read_text(encoding="utf-8")
-    for name in ("fig-1-snli-disan-50", "fig-2-snli-disan-50", "better-baselines-snli-disan-50", "fig-4-snli-disan-50",
-                 "known-answer-parents-transformer", "false-alarms-untrained-disan"):  # fmt: skip
+    for name in (
+        "fig-1-snli-disan-50",
+        "fig-2-snli-disan-50",
+        "better-baselines-snli-disan-50",
+        "fig-4-snli-disan-50",
+        "known-answer-parents-transformer",
+        "false-alarms-untrained-disan",
+    ):
         assert f"page/varano2019-{name}.svg" in text
         assert (tmp_path / f"page/varano2019-{name}.svg").exists()
 
 
-def test_attention_that_guides_a_model_of_single_words(tmp_path, capsys):
+def test_attention_that_guides_a_model_of_single_words(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(clauses, "SIZES", {"train": 4000, "dev": 60, "test": 100})
+    file = smaller("yang2019", tmp_path, ("quick = { strengths = [0.2, 3.0]", "quick = { strengths = [0.2]"))
     page = tmp_path / "page.md"
     said = whence(
-        capsys, "reproduce", "yang2019", "--only", "the stricter probe", "--out", tmp_path, "--ledger", page, "--quiet"
+        capsys, "reproduce", file, "--only", "the stricter probe", "--out", tmp_path, "--ledger", page, "--quiet"
     )
     assert said.code == 0
     lines = pd.read_csv(tmp_path / "page" / "yang2019.csv").set_index(["where", "quantity"])

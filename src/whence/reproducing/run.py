@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,11 @@ class RunSettings:
     def store(self) -> Store:
         """Where models and results are kept."""
         return Store(self.out)
+
+    @cached_property
+    def corpus(self) -> Callable[[str], Corpus]:
+        """Loads a corpus by its name, each once."""
+        return cache(partial(load_corpus, data_dir=self.data_dir))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +136,7 @@ class TrainedCase:
 def train_case(run: Run, settings: RunSettings, n_seeds: int = 1) -> list[TrainedCase]:
     """The models of a case, seed by seed, trained unless they are saved; with `settings.saved` only the saved ones."""
     options = training_of(run, settings.data_dir)
-    corpus = load_corpus(options.data, data_dir=settings.data_dir)
+    corpus = settings.corpus(options.data)
     trainings = [options.model_copy(update={"seed": seed}) for seed in range(n_seeds)]
     models = [TrainedCase(one, settings.store.root / "models" / one.called(corpus), corpus) for one in trainings]
     if settings.saved:
@@ -164,7 +169,7 @@ def result_of(name: str, model: TrainedCase, options: dict[str, Any], settings: 
     """
     given = {"model": str(model.folder), "data": model.training.data, "data_dir": model.training.data_dir, **options}
     config = checked(experiment(name).config, given)
-    corpus = load_corpus(config.data, data_dir=settings.data_dir) if "data" in options else model.corpus
+    corpus = settings.corpus(config.data) if "data" in options else model.corpus
     subject = None if OF_LOADING & options.keys() else model.subject
     if not settings.saved:
         return run_experiment(name, config, settings.store, subject=subject, corpus=corpus, quiet=settings.quiet)
