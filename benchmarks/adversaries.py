@@ -57,8 +57,13 @@ def report() -> str:
                 f"{ours:.3f} / {slowly:.3f}",
             ]
         )
-    header = [f"{SENTENCES:,} sentences, {RESTARTS} × {STEPS} steps", "loop, once", "`instance_adversary`, median of 3",
-              "speed-up", "mean of the furthest JSD, ours / loop"]  # fmt: skip
+    header = [
+        f"{SENTENCES:,} sentences, {RESTARTS} × {STEPS} steps",
+        "loop, once",
+        "`instance_adversary`, median of 3",
+        "speed-up",
+        "mean of the furthest JSD, ours / loop",
+    ]
     return table(header, rows)
 
 
@@ -76,9 +81,16 @@ def whole(subject: Subject, examples: Sequence[Example], spread: float) -> float
     """The experiment, from texts to table, every adversary checked by a forward pass: the mean JSD."""
     context = Context(subject, examples, range(len(examples)), quiet=True)
     config = instance_adversary.Config(
-        model="additive", data="sst", restarts=RESTARTS, steps=STEPS, keep="last", penalised_change=PENALISED,
-        max_output_change=(LIMIT,), spread=spread, learning_rate=0.01,
-    )  # fmt: skip
+        model="additive",
+        data="sst",
+        restarts=RESTARTS,
+        steps=STEPS,
+        keep="last",
+        penalised_change=PENALISED,
+        max_output_change=(LIMIT,),
+        spread=spread,
+        learning_rate=0.01,
+    )
     return float(instance_adversary.run(config, context)["jsd"].mean())
 
 

@@ -46,8 +46,15 @@ def report() -> str:
         variants = {"batched": partial(ours, subject, texts[:n]), "one by one": partial(loop, subject, texts[:n])}
         times = interleaved(variants, ROUNDS)
         faster = verdict(times.ratio("one by one", "batched"), 3, at_least=True)
-        rows.append([name, str(n), f"{times.median('batched'):.2f} s", f"{times.median('one by one'):.2f} s",
-                     f"{faster}; off by {off:.0e}"])  # fmt: skip
+        rows.append(
+            [
+                name,
+                str(n),
+                f"{times.median('batched'):.2f} s",
+                f"{times.median('one by one'):.2f} s",
+                f"{faster}; off by {off:.0e}",
+            ]
+        )
     return table(["MiniLM, 6 × 12 heads, width 384", "texts", "batched", "one by one", "times faster"], rows)
 
 

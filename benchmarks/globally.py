@@ -59,9 +59,12 @@ def flow_row(subject: Subject) -> list[str]:
     seconds = (time.perf_counter() - began) / len(SOME) * TOKENS
     ours = interleaved({"flow": lambda: flows(layers, start)}, ROUNDS)
     np.testing.assert_allclose(flows(layers, start)[list(SOME)], slow, atol=1e-5)
-    return [f"flow, {TOKENS} tokens, {len(layers)} layers, all tokens",
-            f"networkx edmonds_karp: {seconds:.0f} s (extrapolated from {len(SOME)} tokens)",
-            f"{ours.median('flow'):.3f} s", verdict(seconds / ours.median("flow"), 1000, at_least=True)]  # fmt: skip
+    return [
+        f"flow, {TOKENS} tokens, {len(layers)} layers, all tokens",
+        f"networkx edmonds_karp: {seconds:.0f} s (extrapolated from {len(SOME)} tokens)",
+        f"{ours.median('flow'):.3f} s",
+        verdict(seconds / ours.median("flow"), 1000, at_least=True),
+    ]
 
 
 def by_networkx(layers: list[ndarray]) -> list[float]:
@@ -88,11 +91,19 @@ def zeroing_rows(subject: Subject) -> list[list[str]]:
     times = interleaved(variants, ROUNDS)
     what, ours = f"value zeroing, {batch.special.shape[1]} tokens, {len(subject.sites)} layers", times.median("ours")
     return [
-        [what, f"a pass for each token and layer: {times.median('plain'):.2f} s", f"{ours:.2f} s",
-         verdict(times.ratio("plain", "ours"), 3, at_least=True)],
-        ["", f"each layer by itself, a token at a time: {times.median('one'):.2f} s", f"{ours:.2f} s",
-         f"{times.ratio('one', 'ours'):.3g}×"],
-    ]  # fmt: skip
+        [
+            what,
+            f"a pass for each token and layer: {times.median('plain'):.2f} s",
+            f"{ours:.2f} s",
+            verdict(times.ratio("plain", "ours"), 3, at_least=True),
+        ],
+        [
+            "",
+            f"each layer by itself, a token at a time: {times.median('one'):.2f} s",
+            f"{ours:.2f} s",
+            f"{times.ratio('one', 'ours'):.3g}×",
+        ],
+    ]
 
 
 def one_at_a_time(run: Callable[[], object]) -> object:

@@ -100,9 +100,12 @@ def in_own_process(module: str, *arguments: str) -> float:
     held, and not what the allocator kept for later.
     """
     done = subprocess.run(
-        [sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False,
+        [sys.executable, "-m", module, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "MALLOC_MMAP_THRESHOLD_": str(2**20)},
-    )  # fmt: skip
+    )
     if done.returncode:
         raise RuntimeError(f"{module} {' '.join(arguments)} failed: {done.stderr[-2000:]}")
     return float(json.loads(done.stdout.splitlines()[-1]))

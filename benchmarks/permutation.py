@@ -150,8 +150,16 @@ def additive_report() -> str:
                 f"{off:.1g}",
             ]
         )
-    header = ["additive, batch", "loop", "ours", "end to end", "loop, encoded", "ours, encoded", "without the encoder",
-              "off by"]  # fmt: skip
+    header = [
+        "additive, batch",
+        "loop",
+        "ours",
+        "end to end",
+        "loop, encoded",
+        "ours, encoded",
+        "without the encoder",
+        "off by",
+    ]
     return table(header, rows)
 
 
@@ -186,6 +194,10 @@ def treebank_report() -> str:
 
     times = interleaved({"loop": loop, "ours": ours}, 3)
     mine, theirs = ours()["median_tvd"].mean(), float(torch.cat(loop()).mean())
-    row = [f"{len(examples)}", *(f"{times.median(name):.1f} s" for name in ("loop", "ours")),
-           verdict(times.ratio("loop", "ours"), 5, True), f"{mine:.4f} / {theirs:.4f}"]  # fmt: skip
+    row = [
+        f"{len(examples)}",
+        *(f"{times.median(name):.1f} s" for name in ("loop", "ours")),
+        verdict(times.ratio("loop", "ours"), 5, True),
+        f"{mine:.4f} / {theirs:.4f}",
+    ]
     return table(["sentences of SST", "loop", "`permutation`", "speed-up", "mean of the medians, ours / loop"], [row])

@@ -102,10 +102,15 @@ def rows(name: str, batch: int, length: int) -> list[list[str]]:
     share = peaks[ROLLOUT] / peaks[ALL]
     memory[ROLLOUT] += f" = {verdict(share, 0.2) if length == 512 else f'{share:.3g}×'} recording"  # set for 4 × 512
     return [
-        [f"{name} {batch} × {length}", variant, f"{1000 * medians[variant]:.0f} ms", ratios.get(variant, ""),
-         memory[variant]]
+        [
+            f"{name} {batch} × {length}",
+            variant,
+            f"{1000 * medians[variant]:.0f} ms",
+            ratios.get(variant, ""),
+            memory[variant],
+        ]
         for variant in VARIANTS
-    ]  # fmt: skip
+    ]
 
 
 def touched(model: PreTrainedModel, inputs: dict[str, Any]) -> PreTrainedModel:

@@ -82,8 +82,9 @@ def loop(model: torch.nn.Module, subject: Subject, forest: Forest, examples: Seq
         pieces = [
             [place for place, word in enumerate(words) if word == number] for number in range(len(sentence.heads))
         ]
-        found.append([[mean_divergence(weights, pieces, sentence.heads) for weights in layer[0].numpy()]
-                      for layer in layers])  # fmt: skip
+        found.append(
+            [[mean_divergence(weights, pieces, sentence.heads) for weights in layer[0].numpy()] for layer in layers]
+        )
     return np.array(found)
 
 

@@ -66,10 +66,14 @@ def traced_rows(name: str, plain: PreTrainedModel, subject: Subject, examples: S
         ]
     times = interleaved(variants, ROUNDS)
     return [
-        [name, variant, f"{times.median(variant):.1f} s",
-         "" if variant == PLAIN else verdict(times.ratio(variant, PLAIN), 1.3)]
+        [
+            name,
+            variant,
+            f"{times.median(variant):.1f} s",
+            "" if variant == PLAIN else verdict(times.ratio(variant, PLAIN), 1.3),
+        ]
         for variant in variants
-    ]  # fmt: skip
+    ]
 
 
 def narrow(depth: int) -> PreTrainedModel:
@@ -84,9 +88,16 @@ def run(what: str, depth: int) -> None:
     examples = texts(BATCH, LENGTH)
     empty = torch.zeros(BATCH, LENGTH, dtype=torch.bool)
     batch = Batch(
-        examples, torch.arange(BATCH), (("",) * LENGTH,) * BATCH, empty, empty.long(), empty.long(),
-        torch.ones(BATCH, 1, dtype=torch.bool), torch.zeros(BATCH, 1, dtype=torch.long), empty[:, 0],
-    )  # fmt: skip
+        examples,
+        torch.arange(BATCH),
+        (("",) * LENGTH,) * BATCH,
+        empty,
+        empty.long(),
+        empty.long(),
+        torch.ones(BATCH, 1, dtype=torch.bool),
+        torch.zeros(BATCH, 1, dtype=torch.long),
+        empty[:, 0],
+    )
     subject.model(**examples)  # the libraries have what they keep
     if what == PLAIN:
         subject.model.set_attn_implementation("eager")
