@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from whence.figures.intervals import intervals as intervals
     from whence.measures.bootstrap import Interval as Interval
     from whence.measures.bootstrap import paired_bootstrap as paired_bootstrap
+    from whence.models.parts.encoders import PlainModel as PlainModel
+    from whence.reference_model import BuildInputs as BuildInputs
+    from whence.reference_model import ModelOptions as ModelOptions
+    from whence.reference_model import ReferenceModel as ReferenceModel
     from whence.results.columns import Column as Column
     from whence.results.columns import Columns as Columns
     from whence.results.experiment import Experiment as Experiment
@@ -43,6 +47,8 @@ _OFFERED = {
     "whence.evaluation.context": ("Context",),
     "whence.figures.intervals": ("intervals",),
     "whence.measures.bootstrap": ("Interval", "paired_bootstrap"),
+    "whence.models.parts.encoders": ("PlainModel",),
+    "whence.reference_model": ("BuildInputs", "ModelOptions", "ReferenceModel"),
     "whence.results.columns": ("Column", "Columns"),
     "whence.results.experiment": ("Experiment", "Needs"),
     "whence.results.verdict": ("Effect", "Verdict"),

@@ -30,7 +30,7 @@ def test_train_then_explain(capsys, tmp_path, monkeypatch):
     assert f"% right on test ({len(saved_models.corpus()['test'])} examples)" in again.out
     other = whence(capsys, "train", "additive", "--data", "reviews", "--epochs", 2, "--out", folder, "--quiet")
     assert other.code == 2
-    assert "holds a model that was trained otherwise" in other.err
+    assert "holds a model of another training" in other.err
     shown = whence(capsys, "explain", folder, "the plot is dull", "--method", "raw_attention", "gradient_x_input",
                    "--form", "html")  # fmt: skip
     assert shown.code == 0
@@ -113,7 +113,7 @@ def test_train_and_show_take_named_columns(capsys, tmp_path):
     data = saved_models.table(tmp_path / "odd.csv", rows)
     named = ("--columns.text", "said", "--columns.label", "tone")
     assert "20 examples (" in whence(capsys, "data", "show", data, *named).out
-    small = ("--epochs", 1, "--embedding-size", 4, "--hidden-size", 4, "--altered", "uniform")
+    small = ("--epochs", 1, "--embedding-size", 4, "--hidden-size", 4, "--override", "uniform")
     said = whence(capsys, "train", "additive", "--data", data, *named, *small, "--out", tmp_path / "m")
     assert said.code == 0, said
     assert "took the split 'val' as dev" in said.err

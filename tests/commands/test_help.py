@@ -14,6 +14,8 @@ from support.torchless import WITHOUT_TORCH
 from whence.cli import COMMANDS
 from whence.commands._shared import parsed
 from whence.results.experiment import names
+from whence.reference_model import REFERENCE_MODELS
+from whence.training.config import Training
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -38,19 +40,44 @@ def test_the_first_help_lists_all_commands(capsys):
         (("audit",), ("--budget", "minutes to spend", "--columns.label", "--out", "--json", "one JSON object")),
         (("run", "permutation"), ("--permutations", "shuffles of each example", "--model", "--granularity", "--limit")),
         (("run", "ablation"), ("--variants", "--draws", "--retrain", "--special-tokens", "--columns.text")),
-        (("train",), ("--encoder", "what reads the words", "--data", "--epochs", "--out")),
+        (("train", "additive"), ("--encoder", "what reads the words", "--data", "--epochs", "--out")),
         (("explain",), ("--method", "gradient_x_input", "--form", "--measure", "--out")),
     ],
-)  # fmt: skip
+)
 def test_options_with_their_descriptions(arguments, options, capsys):
     said = whence(capsys, *arguments, "--help")
     for option in options:
         assert option in " ".join(said.out.replace("│", "").split()), option
 
 
+def test_help_of_train_lists_the_models_and_that_of_a_model_its_options(capsys):
+    shown = whence(capsys, "train", "--help").out
+    assert "  hierarchical   words make sentences" in shown
+    assert all(f"  {name} " in shown for name in REFERENCE_MODELS.names())
+    for name in REFERENCE_MODELS.names():
+        options = REFERENCE_MODELS.get(name).options.model_fields
+        expected = {f"--{option.replace('_', '-')}" for option in (*options, *Training.model_fields)}
+        lines = whence(capsys, "train", name, "--help").out.splitlines()
+        shown = {found[1] for line in lines if (found := re.match(r"│ (?:-h, )?(--[a-z][a-z-]*)[ ,]", line))}
+        hidden = {"--model", "--options", "--columns", "--adversarial", "--guided-by"}
+        assert shown == (expected - hidden) | {"--help", "--out", "--json", "--quiet"}
+    assert "(default: 300)" in whence(capsys, "train", "disan", "--help").out
+    assert "--hidden-size" not in whence(capsys, "train", "some/saved-model", "--help").out
+
+
 def test_help_and_lists_need_no_torch():
-    asked = [["--help"], ["audit", "--help"], ["run", "--help"], ["run", "ablation", "--help"], ["list"],
-             ["explain", "--help"], ["data", "list"], ["data", "show", "reviews"], ["report", "--help"]]  # fmt: skip
+    asked = [
+        ["--help"],
+        ["audit", "--help"],
+        ["run", "--help"],
+        ["run", "ablation", "--help"],
+        ["list"],
+        ["train", "--help"],
+        ["explain", "--help"],
+        ["data", "list"],
+        ["data", "show", "reviews"],
+        ["report", "--help"],
+    ]
     each = f"""
 for arguments in {asked}:
     try:
@@ -68,7 +95,7 @@ def test_lists(capsys):
     for name in ("ablation", "permutation", "raw_attention", "leave_one_out", "reviews", "sst"):
         assert name in said.out
     there = json.loads(whence(capsys, "list", "--json").out)
-    assert set(there) == {"experiments", "explainers", "corpora", "studies"}
+    assert set(there) == {"experiments", "explainers", "corpora", "models", "studies"}
     assert there["experiments"]["permutation"] == "Does shuffling attention move the prediction?"
 
 
@@ -91,13 +118,16 @@ def test_a_reader_that_goes_away_is_no_error():
     assert piped.stderr == ""
 
 
+TRAIN = [("train", model) for model in ("additive", "transformer", "pooled", "some/saved-model")]
+
+
 def flaws(shown: str) -> list[str]:
     """What a person should not have to read in a help text: Python's None, empty defaults and doubled ones."""
     words = " ".join(shown.replace("│", "").split())
     return re.findall(r"\{None\}|default: None|\(default: ?\)|\(default[^)]*\)\.? \(default[^)]*\)", words)
 
 
-@pytest.mark.parametrize("arguments", [*((command,) for command in COMMANDS), *(("run", name) for name in names())])
+@pytest.mark.parametrize("arguments", [*((command,) for command in COMMANDS), *(("run", name) for name in names()), *TRAIN])
 def test_help_says_what_is_taken_where_nothing_is_named(arguments, capsys):
     assert flaws(whence(capsys, *arguments, "--help").out) == []
 

@@ -56,9 +56,9 @@ def test_a_guided_model_is_marked_with_the_attention_imposed(corpus, folder, tmp
     config = guide.Config(model=str(folder / "base"), data="reviews", sources=("base", "uniform"))
     table = run_experiment("guide", config, Store(tmp_path), corpus=corpus, quiet=True).table
     (trained,) = [p for p in (tmp_path / "models").iterdir() if _source(p) == "base"]
-    from whence.training.record import recorded
+    from whence.training.record import recorded_training
 
-    subject = train(recorded(trained), trained, corpus=corpus, quiet=True)
+    subject = train(recorded_training(trained), trained, corpus=corpus, quiet=True)
     batch = subject.encode(corpus["test"])
     right = scores(subject.predict(batch), batch.answers, batch.gold).numpy()
     rows = table[table["source"] == "base"].sort_values("example")

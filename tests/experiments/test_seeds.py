@@ -44,7 +44,7 @@ def test_every_other_seed_is_set_beside_the_model_and_its_own_is_not(corpus, fol
     config = seeds.Config(model=str(folder / "base"), data="reviews", others=2)
     table = run_experiment("seeds", config, Store(tmp_path), corpus=corpus, quiet=True).table
     assert set(table["seed"]) == {0, 2}
-    other = train(TRAINING.model_copy(update={"seed": 2}), tmp_path / "again", corpus=corpus, quiet=True)
+    other = train(TRAINING.with_options({"seed": 2}), tmp_path / "again", corpus=corpus, quiet=True)
     subject = load(folder / "base")
     context = Context(subject, corpus["test"], range(40), quiet=True)
     apart = compare(context, replace(context, subject=other))

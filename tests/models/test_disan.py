@@ -14,9 +14,10 @@ from whence import attending, sites, uniform
 from whence.core.errors import BadConfig
 from whence.core.streaming import Summary
 from whence.data.synthetic import clauses, entailment, numerals
-from whence.models import DisanConfig, DisanForSequenceClassification, DisanForTokenClassification, disan
-from whence.models.disan import FusionGate
+from whence.models import DisanConfig, DisanForSequenceClassification, DisanForTokenClassification
 from whence.models.parts import disan_kernel as directional
+from whence.models.parts import disan_layers
+from whence.models.parts.disan_layers import FusionGate
 from whence.subject.subject import load
 from whence.training.config import Training
 from whence.training.fit import _groups
@@ -246,7 +247,7 @@ def test_how_many_features_are_shown_at_a_time_changes_nothing(monkeypatch):
     model, (inputs, _) = made(pairs=True), batch()
     seen = []
     for cells, times in [(1, 4), (2 * 3 * 10 * 10, 2), (2**22, 1)]:
-        monkeypatch.setattr(disan, "CELLS", cells)
+        monkeypatch.setattr(disan_layers, "MAX_CELLS", cells)
         summary, calls = Summary(), []
         with torch.no_grad(), attending(model, watch={"encoder.sees_past": counted(summary, calls)}):
             logits = model(**inputs).logits
@@ -349,5 +350,5 @@ def test_it_is_trained_saved_and_loaded(corpus, form, tmp_path):
 
 
 def test_it_writes_no_texts():
-    with pytest.raises(BadConfig, match="disan answers with one label"):
+    with pytest.raises(BadConfig, match="disan predicts one label for a text or a tag"):
         untrained(Training(**SMALL), numerals.load(sizes={"train": 12, "dev": 4}))

@@ -8,7 +8,7 @@ from support.narratives import BRIEF, LONG, reader
 from whence.core.errors import BadData
 from whence.data.examples import Example, narrative
 from whence.subject.targets import predicted
-from whence.training.vocabulary import piece_tokenizer
+from whence.training.vocabulary import subword_tokenizer
 
 
 def test_by_hand():
@@ -79,7 +79,7 @@ def test_company_does_not_change_a_narratives_values():
 
 def test_words_are_counted_through_also_where_they_come_in_pieces():
     spaced = Example("lovely day, then news", windows=("lovely day,", "then news"))
-    subject = reader(piece_tokenizer([LONG, BRIEF, spaced], 24))
+    subject = reader(subword_tokenizer([LONG, BRIEF, spaced], 24))
     batch = subject.encode([spaced])
     words = [batch.word[0][batch.window[0] == window] for window in (0, 1)]
     assert set(words[0].tolist()) == {-1, 0, 1, 2}

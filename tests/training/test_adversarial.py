@@ -12,9 +12,9 @@ from whence.core.errors import BadConfig
 from whence.data.examples import Example
 from whence.data.synthetic import reviews
 from whence.subject.subject import Subject, load
-from whence.training.adversarial import Opponent, Opposing, jsd, kl, real_rows, seen
+from whence.training.adversarial import Adversarial, AdversarialObjective, jsd, kl, observe, real_rows
 from whence.training.config import Training
-from whence.training.train import begun, train
+from whence.training.train import start, train
 
 TEXTS = [Example(text, "LABEL_0") for text in ("the movie was good", "a bad story . the film was not good !", "bad")]
 FAMILIES = ["additive-lstm-additive", "bert", "transformer-tagger", "hierarchical", "disan-tags"]
@@ -30,14 +30,14 @@ def other(name: str) -> Subject:
     return Subject(model, wordpiece(), name=name)
 
 
-def opposing(**options) -> Opposing:
-    return Opposing(**{"base": "b", "fingerprint": "f", "strength": 1.0, **options})
+def adversarial(**options) -> Adversarial:
+    return Adversarial(**{"base": "b", "fingerprint": "f", "strength": 1.0, **options})
 
 
 def rows(subject: Subject, base: Subject, batch):
     """Every real row of both models: (example, cells of the site, own row, base's row)."""
     with torch.no_grad():
-        own, theirs = seen(subject, batch).calls, seen(base, batch).calls
+        own, theirs = observe(subject, batch).calls, observe(base, batch).calls
     for site, call in own.items():
         for b, h, q in np.ndindex(*call.weights.shape[:3]):
             yield (
@@ -65,9 +65,9 @@ def test_divergence_is_the_mean_over_real_rows_of_what_scipy_says(name, kind):
         if real:
             found.setdefault(site, {}).setdefault(b, []).append(by_scipy(kind, p, q))
     wanted = np.mean([np.mean([np.mean(one.get(b, [0.0])) for b in range(len(batch))]) for one in found.values()])
-    lesson = Opponent(base, opposing(divergence=kind))
+    objective = AdversarialObjective(base, adversarial(divergence=kind))
     with torch.no_grad():
-        value = lesson.divergence(seen(subject, batch), seen(base, batch), batch, subject)
+        value = objective.divergence(observe(subject, batch), observe(base, batch), batch, subject)
     assert value.item() == pytest.approx(wanted, rel=1e-4)
 
 
@@ -75,8 +75,10 @@ def test_the_mean_over_cells_is_that_of_torch_with_padding_and_all():
     base, subject = reader("bert"), other("bert")
     batch = subject.encode(TEXTS)
     with torch.no_grad():
-        own, theirs = seen(subject, batch), seen(base, batch)
-        value = Opponent(base, opposing(divergence="kl", average_over="cells")).divergence(own, theirs, batch, subject)
+        own, theirs = observe(subject, batch), observe(base, batch)
+        value = AdversarialObjective(base, adversarial(divergence="kl", average_over="cells")).divergence(
+            own, theirs, batch, subject
+        )
     losses = []
     for site, call in own.calls.items():
         base_logs = theirs.calls[site].weights.clamp_min(1e-38).log()
@@ -96,35 +98,35 @@ def test_distance_is_over_the_answers(name, kind, average_over):
         own, theirs = p[b, position], q[b, position]
         each.append({"hard": -np.log(own[theirs.argmax()]), "tvd": abs(own - theirs).sum() / 2,
                      "kl": rel_entr(theirs, own).sum()}[kind])  # fmt: skip
-    lesson = Opponent(base, opposing(distance=kind, average_over=average_over))
+    objective = AdversarialObjective(base, adversarial(distance=kind, average_over=average_over))
     with torch.no_grad():
-        value = lesson.distance(seen(subject, batch), seen(base, batch), batch)
+        value = objective.distance(observe(subject, batch), observe(base, batch), batch)
     assert value.item() == pytest.approx(np.sum(each) if average_over == "sums" else np.mean(each), rel=1e-4)
 
 
 def test_the_loss_is_distance_less_strength_times_divergence_and_the_score_is_minus_it():
     base, subject = reader("bert"), other("bert")
-    lesson, batch = Opponent(base, opposing(strength=0.7)), subject.encode(TEXTS)
+    objective, batch = AdversarialObjective(base, adversarial(strength=0.7)), subject.encode(TEXTS)
     with torch.no_grad():
-        own, theirs = seen(subject, batch), seen(base, batch)
-        wanted = lesson.distance(own, theirs, batch) - 0.7 * lesson.divergence(own, theirs, batch, subject)
-        assert_close(lesson.loss(subject, batch), wanted)
-    assert lesson.score(subject, TEXTS, 8, None) == pytest.approx(-wanted.item(), rel=1e-5)
-    lesson.loss(subject, batch).backward()
+        own, theirs = observe(subject, batch), observe(base, batch)
+        wanted = objective.distance(own, theirs, batch) - 0.7 * objective.divergence(own, theirs, batch, subject)
+        assert_close(objective.loss(subject, batch), wanted)
+    assert objective.score(subject, TEXTS, 8, None) == pytest.approx(-wanted.item(), rel=1e-5)
+    objective.loss(subject, batch).backward()
     assert any(p.grad is not None and p.grad.abs().sum() > 0 for p in subject.model.parameters())
     subject.model.zero_grad()
 
 
 def test_what_the_base_says_is_kept_while_there_is_room_and_as_long_as_its_batch():
     base, subject = reader("bert"), other("bert")
-    lesson, batch = Opponent(base, opposing()), subject.encode(TEXTS)
-    first = lesson._of_base(batch)
-    assert lesson._of_base(batch) is first
+    objective, batch = AdversarialObjective(base, adversarial()), subject.encode(TEXTS)
+    first = objective._of_base(batch)
+    assert objective._of_base(batch) is first
     del batch
-    assert len(lesson.kept) == 0
-    lesson.room = 0
-    assert len(lesson.kept) == 0
-    assert lesson._of_base(subject.encode(TEXTS)) is not first
+    assert len(objective.cached) == 0
+    objective.bytes_left = 0
+    assert len(objective.cached) == 0
+    assert objective._of_base(subject.encode(TEXTS)) is not first
 
 
 def test_divergences_have_finite_gradients_where_weights_are_zero():
@@ -136,9 +138,11 @@ def test_divergences_have_finite_gradients_where_weights_are_zero():
     assert_close(jsd(p, q)[0], torch.tensor(2.0).log())
 
 
-def test_a_translator_has_no_opponent():
-    with pytest.raises(BadConfig, match="answers a text or its words with classes"):
-        Opponent(reader("transformer-seq2seq") if "transformer-seq2seq" in zoo.BY_NAME else reader("bart"), opposing())
+def test_a_translator_has_no_adversary():
+    with pytest.raises(BadConfig, match="predicts classes of a text or of its words"):
+        AdversarialObjective(
+            reader("transformer-seq2seq") if "transformer-seq2seq" in zoo.BY_NAME else reader("bart"), adversarial()
+        )
 
 
 @pytest.fixture(scope="module")
@@ -158,35 +162,35 @@ def test_an_opponent_attends_otherwise_the_more_the_stronger_it_is_told_to(base,
     training, subject = base
     apart = []
     for strength in (0.0, 2.0):
-        told = Opposing(base=subject.name, fingerprint=subject.fingerprint, strength=strength)
+        told = Adversarial(base=subject.name, fingerprint=subject.fingerprint, strength=strength)
         trained = train(
-            training.model_copy(update={"opposing": told}), tmp_path / str(strength), corpus=corpus, quiet=True
+            training.with_options({"adversarial": told}), tmp_path / str(strength), corpus=corpus, quiet=True
         )
         batch = subject.encode(corpus["test"])
         with torch.no_grad():
-            lesson = Opponent(subject, told)
-            apart.append(lesson.divergence(seen(trained, batch), seen(subject, batch), batch, trained).item())
+            objective = AdversarialObjective(subject, told)
+            apart.append(objective.divergence(observe(trained, batch), observe(subject, batch), batch, trained).item())
     assert apart[1] > apart[0] + 0.1
     assert load(tmp_path / "2.0").fingerprint == trained.fingerprint
 
 
 def test_an_opponent_may_begin_as_its_base(base, corpus):
     training, subject = base
-    told = Opposing(base=subject.name, fingerprint=subject.fingerprint, strength=1.0, start="base")
-    beginning, lesson = begun(training.model_copy(update={"opposing": told}), corpus)
+    told = Adversarial(base=subject.name, fingerprint=subject.fingerprint, strength=1.0, start="base")
+    beginning, objective = start(training.with_options({"adversarial": told}), corpus)
     assert beginning.fingerprint == subject.fingerprint
-    assert beginning.model is not lesson.base.model
+    assert beginning.model is not objective.base.model
 
 
 def test_a_base_that_has_changed_is_refused(base, corpus):
     training, subject = base
-    told = Opposing(base=subject.name, fingerprint="of another", strength=1.0)
+    told = Adversarial(base=subject.name, fingerprint="of another", strength=1.0)
     with pytest.raises(BadConfig, match="another model"):
-        begun(training.model_copy(update={"opposing": told}), corpus)
+        start(training.with_options({"adversarial": told}), corpus)
 
 
-def test_the_folder_of_the_base_is_no_part_of_what_an_opponent_is(base, corpus):
+def test_the_folder_of_the_base_is_not_in_the_cache_key_of_an_adversary(base, corpus):
     training, _subject = base
-    ids = [training.model_copy(update={"opposing": opposing(base=where)}).identity(corpus) for where in ("a", "b")]
-    assert ids[0] == ids[1] != training.identity(corpus)
-    assert "opposing" not in training.identity(corpus)
+    ids = [training.with_options({"adversarial": adversarial(base=where)}).cache_key(corpus) for where in ("a", "b")]
+    assert ids[0] == ids[1] != training.cache_key(corpus)
+    assert training.cache_key(corpus)["adversarial"] is None

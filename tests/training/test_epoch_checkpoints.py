@@ -18,11 +18,11 @@ from whence.training.config import Training
 from whence.training.epoch_checkpoints import kept_epochs
 from whence.training.fit import Recipe, fit
 from whence.training.init import untrained
-from whence.training.record import RECORD, recorded
+from whence.training.record import RECORD, recorded_training
 from whence.training.train import train
 
 SMALL = Training(data="stories", encoder="average", embedding_size=8, hidden_size=8, epochs=3, learning_rate=1e-2)
-KEPT = SMALL.model_copy(update={"keep_epochs": True})
+KEPT = SMALL.with_options({"keep_epochs": True})
 
 
 @pytest.fixture(scope="module")
@@ -118,13 +118,12 @@ def test_epochs_are_kept_and_the_same_after_a_break(corpus, tmp_path, monkeypatc
     record = json.loads((tmp_path / "whole" / RECORD).read_text())
     best = 1 + record["dev"].index(record["best"])
     assert load(places[best]).fingerprint == whole.fingerprint
-    assert recorded(tmp_path / "whole") == KEPT
+    assert recorded_training(tmp_path / "whole") == KEPT
 
 
-def test_keeping_epochs_is_part_of_what_a_folder_holds_and_old_folders_stay_known(corpus, tmp_path):
-    assert "keep_epochs" not in SMALL.identity(corpus)
+def test_keeping_epochs_is_part_of_the_cache_key(corpus, tmp_path):
     train(SMALL, tmp_path, corpus=corpus, quiet=True)
-    with pytest.raises(BadConfig, match=r"trained otherwise \(other: keep_epochs\)"):
+    with pytest.raises(BadConfig, match=r"another training \(these options differ: keep_epochs\)"):
         train(KEPT, tmp_path, corpus=corpus, quiet=True)
 
 
@@ -135,7 +134,7 @@ def test_epochs_that_were_not_kept_are_asked_for_in_vain(corpus, tmp_path):
 
 
 def test_no_epochs_make_a_model_that_has_learned_nothing(corpus, tmp_path):
-    begun = train(SMALL.model_copy(update={"epochs": 0}), tmp_path, corpus=corpus, quiet=True)
+    begun = train(SMALL.with_options({"epochs": 0}), tmp_path, corpus=corpus, quiet=True)
     assert begun.fingerprint == load(tmp_path).fingerprint == untrained(SMALL, corpus).fingerprint
     record = json.loads((tmp_path / RECORD).read_text(), parse_constant=pytest.fail)
     assert (record["dev"], record["best"]) == ([], None)

@@ -195,5 +195,5 @@ def test_scores_count_each_example_alike():
 
 
 def test_nothing_to_learn_from_is_refused(subject, corpus):
-    with pytest.raises(BadData, match="fitting needs examples to learn from and to choose by; came 48 and 0"):
+    with pytest.raises(BadData, match="fitting needs examples to train on and to select by; came 48 and 0"):
         fit(subject, corpus["train"], (), RECIPE)

@@ -11,10 +11,10 @@ from whence.core.errors import BadConfig
 from whence.data.examples import Example
 from whence.data.synthetic import clauses, reviews
 from whence.subject.subject import Subject, load
-from whence.training.adversarial import seen
+from whence.training.adversarial import observe
 from whence.training.config import Training
-from whence.training.guided import Guided, Guiding, paired
-from whence.training.train import begun, led, train
+from whence.training.guided import Guided, GuidedBy, paired
+from whence.training.train import guided, start, train
 
 TEXTS = [Example(text, "LABEL_0") for text in ("the movie was good", "a bad story . the film was not good !")]
 
@@ -22,7 +22,7 @@ TEXTS = [Example(text, "LABEL_0") for text in ("the movie was good", "a bad stor
 def watched(subject, batch):
     """The weights that a subject really used when it was asked."""
     with torch.no_grad():
-        return {site: call.weights for site, call in seen(subject, batch).calls.items()}
+        return {site: call.weights for site, call in observe(subject, batch).calls.items()}
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +36,14 @@ def base(corpus, tmp_path_factory):
     return training, train(training, tmp_path_factory.mktemp("base") / "m", corpus=corpus, quiet=True)
 
 
-def guiding(subject, source="base") -> Guiding:
-    return Guiding(base=subject.name, fingerprint=subject.fingerprint, source=source)
+def guided_by(subject, source="base") -> GuidedBy:
+    return GuidedBy(base=subject.name, fingerprint=subject.fingerprint, source=source)
 
 
 @pytest.mark.parametrize("encoder", ["lstm", "average"])
 def test_the_imposed_attention_is_the_sources_exactly_while_training_and_testing(base, corpus, tmp_path, encoder):
     training, subject = base
-    told = training.model_copy(update={"encoder": encoder, "seed": 3, "guiding": guiding(subject)})
+    told = training.with_options({"encoder": encoder, "seed": 3, "guided_by": guided_by(subject)})
     used, wanted = [], []
 
     class Watching(Guided):
@@ -94,7 +94,7 @@ def test_other_sources_are_distributions_and_the_same_every_time(name, source):
 
 def test_only_what_is_imposed_matters_to_the_scores_of_a_guided_model(base, corpus):
     training, subject = base
-    guided, _ = begun(training.model_copy(update={"guiding": guiding(subject), "seed": 5}), corpus)
+    guided, _ = start(training.with_options({"guided_by": guided_by(subject), "seed": 5}), corpus)
     batch = guided.encode(corpus["dev"][:8])
     before = guided.predict(batch)
     with torch.no_grad():
@@ -108,8 +108,15 @@ def test_a_tagger_of_single_words_is_guided_by_the_last_layer(tmp_path):
     corpus = clauses.load(sizes={"train": 40, "dev": 10, "test": 10}, task="parents")
     training = Training(model="transformer", data="clauses:parents", hidden_size=16, layers=2, heads=2, epochs=1)
     base = train(training, tmp_path / "base", corpus=corpus, quiet=True)
-    told = Training(model="weighted", data="clauses:parents", hidden_size=8, embedding_size=8, heads=2, epochs=1,
-                    guiding=guiding(base))  # fmt: skip
+    told = Training(
+        model="weighted",
+        data="clauses:parents",
+        hidden_size=8,
+        embedding_size=8,
+        heads=2,
+        epochs=1,
+        guided_by=guided_by(base),
+    )
     guided = train(told, tmp_path / "guided", corpus=corpus, quiet=True)
     batch = guided.encode(corpus["test"])
     assert paired(guided, base) == {"attention": "encoder.layers.1.self_attention"}
@@ -123,4 +130,4 @@ def test_sites_that_do_not_fit_are_refused():
 
 def test_a_model_that_was_not_guided_is_as_it_is(base):
     training, subject = base
-    assert led(subject, training) is subject
+    assert guided(subject, training) is subject

@@ -10,19 +10,53 @@ from support import saved_models
 from whence.core.attending import sites
 from whence.core.errors import BadConfig, BadData, CannotLoad
 from whence.data.synthetic import entailment, narratives, numerals, reviews, stories
+from whence.models.hierarchical import sentence_ends
+from whence.reference_model import REFERENCE_MODELS
 from whence.subject.subject import load
-from whence.training.config import PRESETS, Training
+from whence.training.config import Training, training_for
 from whence.training.init import untrained
-from whence.training.train import drawn, train
-from whence.training.vocabulary import piece_tokenizer, sentence_ends, word_tokenizer
+from whence.training.train import sample, train
+from whence.training.vocabulary import subword_tokenizer, word_tokenizer
 
 SIZES = {"sizes": {"train": 60, "dev": 12, "test": 12}}
-TINY = {"embedding_size": 8, "hidden_size": 8, "epochs": 1, "learning_rate": 1e-2}
+TINY = {"hidden_size": 8, "epochs": 1, "learning_rate": 1e-2}
 CORPORA = {"reviews": reviews, "stories": stories, "entailment": entailment, "numerals": numerals,
            "narratives": narratives}  # fmt: skip
+# fmt: off
+POOLED = {"mode": "corrected", "hidden_size": 300, "layers": 6, "heads": 8, "dropout": 0.1, "freeze": True,
+          "batch_size": 500, "epochs": 300, "patience": 20, "optimizer": "adam", "learning_rate": 1e-4,
+          "weight_decay": 1e-4}
+DEFAULTS = {
+    "additive": {"encoder": "lstm", "attention": "additive", "embedding_size": 300, "hidden_size": 128, "epochs": 8,
+                 "patience": 3, "batch_size": 32, "learning_rate": 1e-3, "weight_decay": 1e-5, "optimizer": "amsgrad",
+                 "schedule": "constant", "clip": 0.0},
+    "conditional": {"attention": "additive", "embedding_size": 300, "hidden_size": 128, "epochs": 8, "patience": 3},
+    "hierarchical": {"hidden_size": 50, "embedding_size": 200, "dropout": 0.0, "epochs": 15, "patience": 5,
+                     "clip": 10.0},
+    "disan": {"hidden_size": 300, "dropout": 0.25, "batch_size": 64, "epochs": 46, "patience": 10,
+              "optimizer": "adadelta", "learning_rate": 0.5, "weight_decay": 5e-5},
+    "recurrent": {"embedding_size": 256, "hidden_size": 256, "layers": 2, "dropout": 0.3, "batch_size": 64,
+                  "epochs": 20, "clip": 1.0, "weight_decay": 0.0},
+    "transformer": {"hidden_size": 256, "layers": 3, "heads": 4, "dropout": 0.1, "batch_size": 64, "epochs": 20,
+                    "clip": 1.0, "learning_rate": 5e-4, "schedule": "linear", "optimizer": "adamw",
+                    "weight_decay": 1e-4, "norm": "pre", "form": "vaswani", "freeze": False},
+    "weighted": {"batch_size": 64, "epochs": 20, "hidden_size": 128, "heads": 4, "dropout": 0.0},
+    "reader": {"encoder": "lstm", "attention": "none", "embedding_size": 64, "hidden_size": 64, "epochs": 30,
+               "patience": 5, "clip": 1.0},
+    "pooled": POOLED,
+    "pooled_series": POOLED | {"batch_size": 25},
+    "some/saved-model": {"epochs": 3, "learning_rate": 5e-5, "schedule": "linear", "optimizer": "adamw",
+                         "weight_decay": 0.01, "clip": 1.0},
+}
+# fmt: on
 FITTING = {
-    "additive": "reviews", "conditional": "entailment", "hierarchical": "reviews", "recurrent": "numerals",
-    "transformer": "numerals", "pooled": "reviews", "pooled_series": "narratives",
+    "additive": "reviews",
+    "conditional": "entailment",
+    "hierarchical": "reviews",
+    "recurrent": "numerals",
+    "transformer": "numerals",
+    "pooled": "reviews",
+    "pooled_series": "narratives",
 }  # fmt: skip
 
 
@@ -41,10 +75,48 @@ def test_every_model_is_trained_saved_and_loaded(model, data, tmp_path):
     assert_close(again.predict(batch), subject.predict(batch))
 
 
-@pytest.mark.parametrize("model", PRESETS)
-def test_a_models_own_defaults_hold_where_nothing_is_said(model):
-    assert Training(model=model).model_dump(include=set(PRESETS[model])) == PRESETS[model]
+@pytest.mark.parametrize("model", REFERENCE_MODELS.names())
+def test_a_models_own_defaults_hold_where_none_are_given(model):
+    reference, training = REFERENCE_MODELS.get(model), Training(model=model)
+    assert reference.name == model
+    assert isinstance(training.options, reference.options)
+    assert reference.defaults().items() <= training.flat().items()
+    assert not set(reference.options.model_fields) & set(Training.model_fields)
     assert Training(model=model, epochs=99).epochs == 99
+    assert Training(model=model, hidden_size=99).options.model_dump()["hidden_size"] == 99
+    assert Training(**training.to_json()) == Training.model_validate(training.model_dump()) == training
+
+
+def test_defaults_of_models_by_hand():
+    """As they were when one class held them all."""
+    whole = {model: Training(model=model).flat() for model in (*REFERENCE_MODELS.names(), "some/saved-model")}
+    for model, expected in DEFAULTS.items():
+        assert expected.items() <= whole[model].items(), model
+
+
+def test_an_option_that_the_model_does_not_have_is_refused_with_those_it_has():
+    with pytest.raises(BadConfig, match=r"^layers: additive has no such option; it has: attention, .*, hidden_size; "):
+        training_for("additive", layers=2)
+    with pytest.raises(BadConfig, match=r"did you mean encoder\?"):
+        training_for("additive", encodr="cnn")
+    with pytest.raises(BadConfig, match="a saved model that is fine-tuned has none of its own; every training has: ad"):
+        training_for("some/saved-model", hidden_size=3)
+    with pytest.raises(BadConfig, match="encoder: input should be 'lstm', 'cnn' or 'average', came 'gru'"):
+        training_for("additive", encoder="gru")
+
+
+def test_another_model_takes_over_the_options_that_it_has_too():
+    tagger = Training(model="transformer", mode="paper", hidden_size=16, seed=4, epochs=5)
+    other = tagger.with_options({"model": "weighted", "heads": 2})
+    assert (other.model, other.seed, other.epochs, other.batch_size) == ("weighted", 4, 5, 100)
+    assert other.options.model_dump() == {
+        "embedding_size": 300,
+        "hidden_size": 16,
+        "heads": 2,
+        "masks_padding": False,
+        "dropout": 0.2,
+    }
+    assert tagger.with_options({}) == tagger
 
 
 def test_a_saved_model_is_fine_tuned_with_a_new_head(tmp_path):
@@ -71,9 +143,13 @@ def test_a_saved_translator_is_fine_tuned(tmp_path):
 @pytest.mark.parametrize(
     ("model", "data", "complaint"),
     [
-        ("additive", "numerals", "answers with one label for a text; numerals has none"),
-        ("hierarchical", "numerals", "answers with one label"),
-        ("recurrent", "reviews", "answers with a text; reviews has no target texts"),
+        (
+            "additive",
+            "numerals",
+            "one label for a text; numerals asks for a target text. Models that predict that: recurrent",
+        ),
+        ("hierarchical", "numerals", "predicts one label"),
+        ("recurrent", "reviews", "predicts a target text; reviews asks for one label for a text"),
     ],
 )
 def test_a_model_for_another_task_is_refused(model, data, complaint):
@@ -84,26 +160,28 @@ def test_a_model_for_another_task_is_refused(model, data, complaint):
 def test_a_model_that_is_not_there_names_those_there_are(monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(CannotLoad, match="reference models are: additive, conditional, disan, hierarchical"):
-        untrained(Training(model="aditive", **TINY), corpus("reviews"))
+        untrained(Training(model="aditive"), corpus("reviews"))
+    with pytest.raises(BadConfig, match=r"aditive is no reference model \(did you mean additive\?\)"):
+        training_for("aditive", **TINY)
 
 
 def test_vectors_that_are_not_there_are_said(tmp_path):
     with pytest.raises(BadData, match="there is no file"):
-        Training(vectors=tmp_path / "glove.txt").identity(corpus("reviews"))
+        Training(vectors=tmp_path / "glove.txt").cache_key(corpus("reviews"))
 
 
 def test_a_limit_draws_the_same_examples_for_every_seed():
     examples = corpus("reviews")["train"]
-    assert drawn(examples, 10) == drawn(examples, 10)
-    assert set(drawn(examples, 10)) <= set(examples)
-    assert len(drawn(examples, 10)) == 10
-    assert drawn(examples, None) is examples
-    assert drawn(examples, 1000) is examples
+    assert sample(examples, 10) == sample(examples, 10)
+    assert set(sample(examples, 10)) <= set(examples)
+    assert len(sample(examples, 10)) == 10
+    assert sample(examples, None) is examples
+    assert sample(examples, 1000) is examples
 
 
 def test_pieces_of_words_give_the_text_back():
     examples = corpus("numerals")["train"]
-    tokenizer = piece_tokenizer(examples, 60, framed=False)
+    tokenizer = subword_tokenizer(examples, 60, framed=False)
     assert len(tokenizer) == 60
     for example in examples[:10]:
         for text in (example.text, example.target):

@@ -23,8 +23,8 @@ from whence.data.synthetic import stories
 from whence.subject.subject import load
 from whence.training import train as module
 from whence.training.config import Training
-from whence.training.init import begin_with, untrained
-from whence.training.record import RECORD, recorded, retrainable, training_seconds
+from whence.training.init import init_vectors, untrained
+from whence.training.record import RECORD, recorded_training, retrainable, training_seconds
 from whence.training.train import train, train_all
 
 SMALL = Training(data="stories", encoder="average", embedding_size=8, hidden_size=8, epochs=2, learning_rate=1e-2)
@@ -52,9 +52,9 @@ def test_a_trained_folder_is_complete_and_loads(corpus, tmp_path):
     record = json.loads((tmp_path / "m" / RECORD).read_text())
     assert len(record["dev"]) == len(record["losses"]) == 2
     assert record["best"] == max(record["dev"])
-    assert recorded(tmp_path / "m") == SMALL
+    assert recorded_training(tmp_path / "m") == SMALL
     assert training_seconds(tmp_path / "m") > 0
-    assert recorded(tmp_path) is None
+    assert recorded_training(tmp_path) is None
 
 
 def test_a_finished_folder_is_not_trained_again(corpus, tmp_path, monkeypatch):
@@ -67,10 +67,10 @@ def test_another_model_in_the_same_folder_is_refused(corpus, tmp_path):
     train(SMALL, tmp_path, corpus=corpus, quiet=True)
     before = (tmp_path / "model.safetensors").read_bytes()
     with pytest.raises(
-        BadConfig, match=r"holds a model that was trained otherwise \(other: epochs, seed\); name anoth"
+        BadConfig, match=r"holds a model of another training \(these options differ: epochs, seed\); name anoth"
     ):
-        train(SMALL.model_copy(update={"seed": 1, "epochs": 3}), tmp_path, corpus=corpus, quiet=True)
-    with pytest.raises(BadConfig, match=r"\(other: corpus\)"):
+        train(SMALL.with_options({"seed": 1, "epochs": 3}), tmp_path, corpus=corpus, quiet=True)
+    with pytest.raises(BadConfig, match=r"differ: corpus\)"):
         train(SMALL, tmp_path, corpus=stories.load(seed=1, sizes={"train": 48, "dev": 16}), quiet=True)
     assert (tmp_path / "model.safetensors").read_bytes() == before
 
@@ -82,8 +82,8 @@ def test_a_run_that_was_cut_off_is_not_taken_up_with_other_options(corpus, tmp_p
     monkeypatch.setattr(module, "fit", breaking)
     with pytest.raises(KeyboardInterrupt):
         train(SMALL, tmp_path, corpus=corpus, quiet=True)
-    with pytest.raises(BadConfig, match=r"\(other: seed\)"):
-        train(SMALL.model_copy(update={"seed": 1}), tmp_path, corpus=corpus, quiet=True)
+    with pytest.raises(BadConfig, match=r"differ: seed\)"):
+        train(SMALL.with_options({"seed": 1}), tmp_path, corpus=corpus, quiet=True)
 
 
 def labelled(*labels):
@@ -113,16 +113,16 @@ def test_a_corpus_that_cannot_be_learned_from_leaves_nothing_behind(splits, labe
 
 def test_seeds_begin_and_end_elsewhere(corpus):
     one, same = untrained(SMALL, corpus), untrained(SMALL, corpus)
-    other = untrained(SMALL.model_copy(update={"seed": 1}), corpus)
+    other = untrained(SMALL.with_options({"seed": 1}), corpus)
     assert one.fingerprint == same.fingerprint != other.fingerprint
 
 
 def test_altered_training_is_another_model_of_the_same_key(corpus, tmp_path):
-    altered = SMALL.model_copy(update={"altered": "uniform", "seed": 3})
-    assert altered.key(corpus) == SMALL.key(corpus)
-    assert altered.identity(corpus) != SMALL.identity(corpus)
-    assert SMALL.model_copy(update={"hidden_size": 9}).key(corpus) != SMALL.key(corpus)
-    subject = train(SMALL.model_copy(update={"altered": "uniform"}), tmp_path, corpus=corpus, quiet=True)
+    altered = SMALL.with_options({"override": "uniform", "seed": 3})
+    assert altered.key_across_seeds(corpus) == SMALL.key_across_seeds(corpus)
+    assert altered.cache_key(corpus) != SMALL.cache_key(corpus)
+    assert SMALL.with_options({"hidden_size": 9}).key_across_seeds(corpus) != SMALL.key_across_seeds(corpus)
+    subject = train(SMALL.with_options({"override": "uniform"}), tmp_path, corpus=corpus, quiet=True)
     before = untrained(SMALL, corpus).model.state_dict()
     spared = {n: t for n, t in subject.model.state_dict().items() if n.startswith("score.")}
     assert_close(
@@ -140,7 +140,7 @@ def test_known_words_get_their_vectors_and_padding_stays_zero(corpus, tmp_path):
     words = {word for example in corpus["train"] for word in example.words}
     found = {word: numbers for word, numbers in known.items() if word in words}
     assert "the" in found
-    subject = untrained(SMALL.model_copy(update={"vectors": file}), corpus)
+    subject = untrained(SMALL.with_options({"vectors": file}), corpus)
     table, numbers = subject.model.embeddings.weight.detach(), subject.tokenizer.get_vocab()
     assert subject.model.config.embedding_size == table.shape[1] == 3
     for word, vector in found.items():
@@ -148,7 +148,7 @@ def test_known_words_get_their_vectors_and_padding_stays_zero(corpus, tmp_path):
     assert not table[0].any()
     unknown = [number for word, number in numbers.items() if word not in found and number]
     assert len({tuple(table[number].tolist()) for number in unknown}) == len(unknown)
-    again = untrained(SMALL.model_copy(update={"vectors": file}), corpus)
+    again = untrained(SMALL.with_options({"vectors": file}), corpus)
     assert_close(again.model.embeddings.weight.detach(), table)
 
 
@@ -156,7 +156,7 @@ def test_words_without_a_vector_are_drawn_from_the_same_mean_and_spread():
     table = torch.zeros(4002, 5)
     numbers = {"<pad>": 0, "known": 1, **{f"w{n}": n for n in range(2, 4002)}}
     found = {"known": np.array([3.0, 5.0, 3.0, 5.0, 4.0], dtype=np.float32)}
-    begin_with(table, numbers, found, stream(0, "test"))
+    init_vectors(table, numbers, found, stream(0, "test"))
     assert table[1].tolist() == [3.0, 5.0, 3.0, 5.0, 4.0]
     assert float(table[2:].mean()) == pytest.approx(4.0, abs=0.03)
     assert float(table[2:].std()) == pytest.approx(1.0, abs=0.03)  # of those five numbers
@@ -165,7 +165,7 @@ def test_words_without_a_vector_are_drawn_from_the_same_mean_and_spread():
 def test_vectors_of_another_language_are_refused(corpus, tmp_path):
     (tmp_path / "vectors.txt").write_text("zzz 1 2\n")
     with pytest.raises(BadData, match=r"none of the corpus's words is in .*vectors.txt; expected vectors for its lang"):
-        train(SMALL.model_copy(update={"vectors": tmp_path / "vectors.txt"}), tmp_path / "m", corpus=corpus, quiet=True)
+        train(SMALL.with_options({"vectors": tmp_path / "vectors.txt"}), tmp_path / "m", corpus=corpus, quiet=True)
     assert not (tmp_path / "m").exists()
 
 
@@ -173,7 +173,7 @@ def test_vectors_of_another_language_are_refused(corpus, tmp_path):
 
 
 def test_side_by_side_is_as_one_by_one(corpus, tmp_path):
-    each = [SMALL.model_copy(update={"seed": seed, "epochs": 1}) for seed in (0, 1, 2)]
+    each = [SMALL.with_options({"seed": seed, "epochs": 1}) for seed in (0, 1, 2)]
     train(each[0], tmp_path / "side 0", corpus=corpus, quiet=True)
     made = (tmp_path / "side 0" / "model.safetensors").stat().st_mtime_ns
     train_all([(one, tmp_path / f"side {one.seed}", corpus) for one in each], quiet=True)
@@ -223,16 +223,16 @@ def test_killed_and_run_again_is_as_never_killed(corpus, tmp_path):
 
 
 def test_a_record_that_is_somebody_elses_is_none(tmp_path):
-    for content in ("[]", "{}", '{"identity": 1}', "not json", '{"identity": {}, "training": {"nope": 1}}'):
+    for content in ("[]", "{}", '{"cache_key": 1}', "not json", '{"cache_key": {}, "training": {"nope": 1}}'):
         (tmp_path / RECORD).write_text(content)
-        assert recorded(tmp_path) is None
+        assert recorded_training(tmp_path) is None
         assert retrainable(tmp_path, stories.load(sizes={"train": 4})) == (None, "")
 
 
 def test_a_model_is_trained_again_on_its_own_corpus_alone(corpus, tmp_path, monkeypatch):
     (tmp_path / "vectors.txt").write_text("where 1 0\nis 0 1\n")
     monkeypatch.chdir(tmp_path)
-    begun = SMALL.model_copy(update={"vectors": Path("vectors.txt"), "epochs": 1})
+    begun = SMALL.with_options({"vectors": Path("vectors.txt"), "epochs": 1})
     train(begun, tmp_path / "m", corpus=corpus, quiet=True)
     monkeypatch.chdir("/")  # elsewhere
     training, why_not = retrainable(tmp_path / "m", corpus)
@@ -242,7 +242,7 @@ def test_a_model_is_trained_again_on_its_own_corpus_alone(corpus, tmp_path, monk
     tests = Corpus("mine", {"test": corpus["dev"]}, corpus.labels)
     assert retrainable(tmp_path / "m", tests) == (None, "mine has no splits train and dev")
     (tmp_path / "vectors.txt").unlink()
-    assert "are not there any more" in retrainable(tmp_path / "m", corpus)[1]
+    assert "are not available any more" in retrainable(tmp_path / "m", corpus)[1]
 
 
 @pytest.mark.parametrize("options", [{"bypass": True}, {"model": "conditional"}])

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from whence.data.examples import Example
-from whence.training.vocabulary import SPECIALS, word_tokenizer
+from whence.training.vocabulary import SPECIAL_TOKENS, word_tokenizer
 
 
 def of_words(*words, **more):
@@ -19,7 +19,7 @@ def test_words_by_how_often_they_are_seen_then_by_the_alphabet():
 
 def test_rare_words_are_unknown():
     tokenizer = word_tokenizer([of_words("good", "good", "Good", "film", "film", "zebra")], min_count=2)
-    assert set(tokenizer.get_vocab()) == {*SPECIALS, "good", "film"}
+    assert set(tokenizer.get_vocab()) == {*SPECIAL_TOKENS, "good", "film"}
     assert tokenizer("good zebra film").tokens(0) == ["<s>", "good", "<unk>", "film", "</s>"]
 
 

@@ -74,7 +74,7 @@ def train_demo_models(names: Sequence[str], store: Store, quiet: bool, say: Say)
     """The demo models for these corpora, each with its corpus; what was trained before is kept."""
     corpora = [load_corpus(name) for name in names]
     folders = [
-        store.root / "models" / TRAININGS[name].called(corpus) for name, corpus in zip(names, corpora, strict=True)
+        store.root / "models" / TRAININGS[name].folder_name(corpus) for name, corpus in zip(names, corpora, strict=True)
     ]
     say(f"Demo models are trained on {' and '.join(names)} (or taken from {store.root / 'models'}).")
     train_all([(TRAININGS[name], *rest) for name, *rest in zip(names, folders, corpora, strict=True)], quiet=quiet)

@@ -1,4 +1,4 @@
-"""`whence list`: the experiments, explainers, corpora and studies there are."""
+"""`whence list`: the experiments, explainers, corpora, reference models and studies there are."""
 
 import json
 from dataclasses import dataclass, field
@@ -8,9 +8,10 @@ from whence.commands._shared import HERE, Output, parsed
 
 
 def command(arguments: list[str]) -> int:
-    """`whence list`: experiments, explainers, corpora, studies."""
+    """`whence list`: experiments, explainers, corpora, reference models, studies."""
     from whence.attribution import registry as explainers
     from whence.data import registry as corpora
+    from whence.reference_model import REFERENCE_MODELS
     from whence.reproducing import study_files as studies
     from whence.results import experiment as experiments
 
@@ -18,11 +19,12 @@ def command(arguments: list[str]) -> int:
     class Options:
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
-    options = parsed(Options, "list", arguments, "The experiments, explainers, corpora and studies there are.")
+    options = parsed(Options, "list", arguments, "Experiments, explainers, corpora, reference models and studies.")
     there = {
         "experiments": {name: experiments.about(name) for name in experiments.names()},
         "explainers": {name: explainers.about(name) for name in explainers.names()},
         "corpora": {row["name"]: row["about"] for row in corpora.listing()},
+        "models": {name: REFERENCE_MODELS.about(name).removeprefix(f"`{name}`: ") for name in REFERENCE_MODELS.names()},
         "studies": {name: studies.read(name).title for name in studies.names()},
     }
     if options.output.json:

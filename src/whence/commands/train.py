@@ -1,59 +1,102 @@
-"""`whence train MODEL`: a reference model, trained on a corpus."""
+"""`whence train MODEL`: a reference model, trained on a corpus; or a saved model, fine-tuned."""
 
-import inspect
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from whence.commands._shared import HERE, Output, leading, parsed, quieten, said
+
+if TYPE_CHECKING:
+    from whence.data.examples import Corpus
+    from whence.subject.subject import Subject
+    from whence.training.config import Training
 
 
 def command(arguments: list[str]) -> int:
     """`whence train additive --data sst --out folder`."""
-    positional, rest = leading(arguments, ("--model",))
-    named = positional[1] if positional else "additive"  # whose defaults are meant
-    from whence.training.config import Training
-    from whence.training.presets.wu2020 import MODES
-    from whence.training.train import altered_as, train
+    if arguments[:1] in (["-h"], ["--help"]):
+        print(usage())
+        return 0
+    positional, rest = leading(arguments, ("model",))
+    training, out, output = options_of(positional[1] if positional else "additive", rest)
+    quieten()
+    from whence.data.registry import load
+    from whence.training.train import train
 
-    mode = said(rest, "--mode")
-    meant: dict[str, Any] = {"model": named, **({"mode": mode} if mode in MODES else {})}  # else it is refused below
+    corpus = load(training.data, data_dir=training.data_dir, columns=training.columns)
+    for note in corpus.notes:
+        output.say(f"  {corpus.name}: {note}")
+    subject = train(training, out, corpus=corpus, quiet=output.silent)
+    split = "test" if "test" in corpus.splits else "dev"
+    reached, metrics = evaluate(subject, training, corpus, split)
+    if output.json:
+        print(
+            json.dumps({"folder": str(out), "split": split, "notes": list(corpus.notes), **metrics}, ensure_ascii=False)
+        )
+    else:
+        print(f"Trained in {out}: {reached} on {split} ({len(corpus[split])} examples).")
+    return 0
+
+
+def usage() -> str:
+    """The models that can be trained."""
+    from whence.reference_model import REFERENCE_MODELS
+
+    about = {name: REFERENCE_MODELS.about(name).removeprefix(f"`{name}`: ") for name in REFERENCE_MODELS.names()}
+    lines = [f"  {name:<14} {line}" for name, line in about.items()]
+    return "\n".join(
+        [
+            "usage: whence train MODEL [OPTIONS]",
+            "",
+            "Train a reference model on a corpus, or fine-tune a saved one. MODEL is (default: additive)",
+            "",
+            *lines,
+            "  FOLDER         or a name of the hub: a saved model to fine-tune",
+            "",
+            "`whence train MODEL --help` lists the options of a model, with its defaults.",
+        ]
+    )
+
+
+def options_of(model: str, arguments: list[str]) -> "tuple[Training, Path, Output]":
+    """The training that a command line asks for, its folder, and how to print."""
+    from whence.reference_model import find_model
+    from whence.training.config import Training
+    from whence.training.defaults import FineTuningOptions
+
+    reference = find_model(model)
+    mode = said(arguments, "--mode")
+    known = reference is not None and mode in reference.modes  # if not, it is refused below
+    usual = Training(model=model, **({"mode": mode} if known else {}))
+    kind: Any = FineTuningOptions if reference is None else reference.options
 
     @dataclass(frozen=True)
     class Options:
-        training: Annotated[Training, HERE] = field(default_factory=lambda: Training(**meant))
+        options: Annotated[kind, HERE] = field(default_factory=lambda: usual.options)
+        training: Annotated[Training, HERE] = field(default_factory=lambda: usual)
         out: Path = Path("whence-model")
-        """folder for the trained model; a training that was cut off goes on there"""
+        """folder for the trained model; a training that was cut off resumes there"""
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
-    about = f"whence train [MODEL] [OPTIONS]\n\n{inspect.getdoc(Training)}"
-    options = parsed(Options, "train", [*positional, *rest], about)
-    quieten()
-    from whence.data.registry import load
-    from whence.subject.metrics import accuracy, agreement, score, tells_chunks
+    about = f"Fine-tune the saved model {model}." if reference is None else reference.about.strip()
+    chosen = parsed(Options, f"train {model}", arguments, about)
+    return chosen.training.model_copy(update={"options": chosen.options}), chosen.out, chosen.output
 
-    corpus = load(options.training.data, data_dir=options.training.data_dir, columns=options.training.columns)
-    for note in corpus.notes:
-        options.output.say(f"  {corpus.name}: {note}")
-    subject = train(options.training, options.out, corpus=corpus, quiet=options.output.silent)
-    split = "test" if "test" in corpus.splits else "dev"
-    override = altered_as(options.training)
-    outcome: dict[str, Any] = {"folder": str(options.out), "split": split, "notes": list(corpus.notes)}
+
+def evaluate(subject: "Subject", training: "Training", corpus: "Corpus", split: str) -> tuple[str, dict[str, float]]:
+    """How well the model predicts a split, in words and in numbers."""
+    from whence.subject.metrics import accuracy, agreement, score, tells_chunks
+    from whence.training.train import trained_override
+
+    override = trained_override(training)
     if subject.task.valued:
         found = agreement(subject, corpus[split], override=override)
-        outcome |= {"concordance": round(float(found.mean()), 4), "sd_over_examples": round(float(found.std()), 4)}
-        reached = f"concordance {found.mean():.3f} (SD over narratives {found.std():.3f})"
-    else:
-        share = accuracy(subject, corpus[split], override=override)
-        outcome["accuracy"] = round(share, 4)
-        reached = f"{100 * share:.1f} % right"
+        metrics = {"concordance": round(float(found.mean()), 4), "sd_over_examples": round(float(found.std()), 4)}
+        return f"concordance {found.mean():.3f} (SD over narratives {found.std():.3f})", metrics
+    share = accuracy(subject, corpus[split], override=override)
+    reached, metrics = f"{100 * share:.1f} % right", {"accuracy": round(share, 4)}
     if tells_chunks(subject):
         f1 = score(subject, corpus[split], override=override)
-        outcome["f1"] = round(f1, 4)
-        reached = f"F1 {100 * f1:.1f} of chunks, {reached}"
-    if options.output.json:
-        print(json.dumps(outcome, ensure_ascii=False))
-    else:
-        print(f"Trained in {options.out}: {reached} on {split} ({len(corpus[split])} examples).")
-    return 0
+        reached, metrics = f"F1 {100 * f1:.1f} of chunks, {reached}", {**metrics, "f1": round(f1, 4)}
+    return reached, metrics

@@ -17,8 +17,8 @@ from whence.measures.divergence import js_divergence, kl_divergence, total_varia
 from whence.subject.batch import Batch
 from whence.subject.metrics import Rules
 from whence.subject.subject import Subject, probabilities
-from whence.training.adversarial import Seen, real_rows, seen
-from whence.training.train import altered_as
+from whence.training.adversarial import Observed, observe, real_rows
+from whence.training.train import trained_override
 
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
@@ -49,7 +49,7 @@ class Comparison:
 def compare(context: "Context", other: "Context", sites: Sequence[str] = ("*",)) -> Comparison:
     """The model of another context compared with this one's; the other attends as it was trained."""
     found = {name: np.zeros(len(context.examples)) for name in MEASURES}
-    rules = None if other.training is None else altered_as(other.training)
+    rules = None if other.training is None else trained_override(other.training)
     orders = nearest_orders(context, other.subject, sites, rules)
     for batch in context.batches():
         own, base = both(context.subject, other.subject, batch, sites, rules)
@@ -61,11 +61,11 @@ def compare(context: "Context", other: "Context", sites: Sequence[str] = ("*",))
 @torch.no_grad()
 def both(
     subject: Subject, other: Subject, batch: Batch, sites: Sequence[str], rules: Rules | None = None
-) -> tuple[Seen, Seen]:
+) -> tuple[Observed, Observed]:
     """What the other one does with a batch, and what the subject does."""
-    base = seen(subject, batch, sites)
+    base = observe(subject, batch, sites)
     with attending(other.model, override=rules, watch=None):
-        return seen(other, batch, sites), base
+        return observe(other, batch, sites), base
 
 
 def nearest_orders(context: "Context", other: Subject, sites: Sequence[str], rules: Rules | None = None) -> Orders:
@@ -93,7 +93,7 @@ def _costs(call: Call, base: Call, batch: Batch) -> Float[ndarray, "head head"]:
                      for head in range(q.shape[1])])  # fmt: skip
 
 
-def _attention(own: Seen, base: Seen, batch: Batch, orders: Orders) -> dict[str, Float[ndarray, " batch"]]:
+def _attention(own: Observed, base: Observed, batch: Batch, orders: Orders) -> dict[str, Float[ndarray, " batch"]]:
     """Divergences of one batch, mean over sites."""
     sums = {name: np.zeros(len(batch)) for name in ("jsd", "jsd_matched", "kl", "kl_cells")}
     for site, call in own.calls.items():
@@ -108,7 +108,7 @@ def _attention(own: Seen, base: Seen, batch: Batch, orders: Orders) -> dict[str,
     return sums
 
 
-def _answers(own: Seen, base: Seen, batch: Batch) -> dict[str, Float[ndarray, " batch"]]:
+def _answers(own: Observed, base: Observed, batch: Batch) -> dict[str, Float[ndarray, " batch"]]:
     """Differences of the answers of one batch."""
     ours, theirs = (_double(probabilities(one.logits)) for one in (own, base))  # [batch position class]
     at, gold = batch.answers.numpy(), batch.gold.numpy()

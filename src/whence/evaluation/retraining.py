@@ -14,9 +14,9 @@ from whence.data.examples import Corpus
 from whence.evaluation.context import Context
 from whence.subject.subject import Subject, load
 from whence.training import init
-from whence.training.config import REFERENCE, Training
+from whence.training.config import Training
 from whence.training.epoch_checkpoints import kept_epochs
-from whence.training.train import drawn, train, train_all
+from whence.training.train import sample, train, train_all
 
 
 def from_seeds(
@@ -80,9 +80,9 @@ def untrained(context: Context) -> Context:
     model all weights are drawn anew, by the context's seed, those of the word vectors too.
     """
     training, corpus = context.training, context.corpus
-    if training is None or corpus is None or training.model not in REFERENCE:
+    if training is None or corpus is None or training.reference is None:
         return replace(context, subject=_with_random_weights(context.subject, context.seed), training=None)
-    learned = tuple(drawn(corpus["train"], training.limit))
+    learned = tuple(sample(corpus["train"], training.limit))
     subject = init.untrained(training, replace(corpus, splits={**corpus.splits, "train": learned}))
     subject.model.to(context.subject.device, context.subject.model.dtype)
     return replace(context, subject=subject, training=None)
@@ -99,7 +99,7 @@ def _with_random_weights(subject: Subject, seed: int) -> Subject:
 
 def _is_own(context: Context, changes: Mapping[str, Any]) -> bool:
     """Whether the context's own model is the one wanted; never, if it is not known how it was trained."""
-    return context.training is not None and context.training == context.training.model_copy(update=changes)
+    return context.training is not None and context.training == context.training.with_options(changes)
 
 
 def _changed(context: Context, changes: Mapping[str, Any]) -> tuple[Training, Path, Corpus]:
@@ -108,10 +108,10 @@ def _changed(context: Context, changes: Mapping[str, Any]) -> tuple[Training, Pa
             f"{context.subject.name} cannot be retrained: that needs a model made by `whence train`, its corpus"
             " with the splits train and dev, and a folder for results; or leave retrain at 0"
         )
-    training = context.training.model_copy(update=changes)
-    return training, context.models_folder / training.called(context.corpus), context.corpus
+    training = context.training.with_options(changes)
+    return training, context.models_folder / training.folder_name(context.corpus), context.corpus
 
 
 def _overridden(seed: int, override: str, sites: tuple[str, ...]) -> dict[str, Any]:
     """The options of a training from another seed, with attention overridden at some sites or not."""
-    return {"seed": seed, "altered": override, "altered_sites": ("*",) if override == "none" else sites}
+    return {"seed": seed, "override": override, "override_sites": ("*",) if override == "none" else sites}

@@ -21,7 +21,7 @@ from whence.subject.batch import Batch
 from whence.subject.generation import translate
 from whence.subject.metrics import agreement, chunks, tells_chunks
 from whence.subject.metrics import scores as share_right
-from whence.training.train import altered_as
+from whence.training.train import trained_override
 
 Count = Callable[[Batch], Float[ndarray, "batch count"]]
 MakeOverride = Callable[[Generator], Override]
@@ -61,7 +61,7 @@ def scores(
 
 def scores_as_trained(context: Context, config: AblationConfig) -> Marks:
     """The score of every example, with the attention that the model was trained with."""
-    rules = None if context.training is None else altered_as(context.training)
+    rules = None if context.training is None else trained_override(context.training)
     with attending(context.subject.model, override=rules, watch=None):
         return scores(context, config)
 

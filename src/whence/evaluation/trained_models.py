@@ -40,7 +40,7 @@ class TrainedModels:
             raise BadConfig(
                 f"{self.name} trains models, and that needs a folder for them; give one for results (--out)"
             )
-        folders = {name: self.models_folder / training.called(self.corpus) for name, training in trainings.items()}
+        folders = {name: self.models_folder / training.folder_name(self.corpus) for name, training in trainings.items()}
         train_all([(trainings[name], folders[name], self.corpus) for name in trainings], quiet=self.quiet)
         for name, training in trainings.items():
             yield name, self.context(train(training, folders[name], corpus=self.corpus, quiet=self.quiet), training)

@@ -1,4 +1,4 @@
-"""Models beside the one at hand: trained to oppose its attention, or guided by it."""
+"""Models trained in relation to the context's own: as its adversaries, or guided by its attention."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from whence.core.errors import BadConfig
 from whence.evaluation.retraining import train_ahead, trained_with
-from whence.training.adversarial import Opposing, seen
-from whence.training.config import FINE_TUNED, PRESETS, Training
-from whence.training.guided import Guiding
+from whence.training.adversarial import Adversarial, observe
+from whence.training.config import Training
+from whence.training.guided import GuidedBy
 
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
@@ -40,8 +40,8 @@ def adversaries(context: "Context", config: Any) -> Iterator[tuple[float, int, "
 def adversarial(context: "Context", config: Any, strength: float, seed: int) -> dict[str, Any]:
     """The options of the training of one adversary."""
     how = {name: getattr(config, name) for name in HOW}
-    against = Opposing(base=context.subject.name, fingerprint=context.subject.fingerprint, strength=strength, **how)
-    return {"seed": seed, "opposing": against}
+    against = Adversarial(base=context.subject.name, fingerprint=context.subject.fingerprint, strength=strength, **how)
+    return {"seed": seed, "adversarial": against}
 
 
 def retrainable(context: "Context", start: str) -> "Context":
@@ -53,7 +53,7 @@ def retrainable(context: "Context", start: str) -> "Context":
             f"{context.subject.name} is to be trained on, and that needs examples to learn from and to choose by; the"
             " corpus has no splits train and dev. Give the table a column `split` that says train, dev or test"
         )
-    training = Training(model=context.subject.name, data=context.corpus.name, **PRESETS[FINE_TUNED])
+    training = Training(model=context.subject.name, data=context.corpus.name)
     return replace(context, training=training)
 
 
@@ -65,17 +65,17 @@ def guided(context: "Context", config: Any) -> Iterator[tuple[str, float, int, "
     wanted: dict[tuple[str, float, int], Mapping[str, Any]] = {}
     for source, strength, giver in givers(context, config):
         for seed in range(config.seeds):
-            guiding = None if source == "none" else guiding_by(giver, "base" if source == "adversary" else source)
+            guide = None if source == "none" else guided_by(giver, "base" if source == "adversary" else source)
             another = context.training.seed + 1 + seed if context.training else seed
-            wanted[source, strength, seed] = {**into(context, config), "seed": another, "guiding": guiding}
+            wanted[source, strength, seed] = {**into(context, config), "seed": another, "guided_by": guide}
     train_ahead(context, list(wanted.values()))
     for (source, strength, seed), change in wanted.items():
         yield source, strength, seed, trained_with(context, change)
 
 
-def guiding_by(giver: "Context", source: Any) -> Guiding:
+def guided_by(giver: "Context", source: Any) -> GuidedBy:
     """The options of a training that is guided by a model."""
-    return Guiding(base=giver.subject.name, fingerprint=giver.subject.fingerprint, source=source)
+    return GuidedBy(base=giver.subject.name, fingerprint=giver.subject.fingerprint, source=source)
 
 
 def givers(context: "Context", config: Any) -> Iterator[tuple[str, float, "Context"]]:
@@ -93,7 +93,8 @@ def into(context: "Context", config: Any) -> dict[str, Any]:
     if config.into == "same":
         return {}
     if context.subject.task.name == "token-classification":
-        return {"model": "weighted", "heads": heads(context), "mode": None}  # which is of the model that guides
+        vectors: Any = context.subject.model.get_input_embeddings()
+        return {"model": "weighted", "heads": heads(context), "embedding_size": int(vectors.embedding_dim)}
     pooled = [site for site in context.subject.sites.values() if site.kind == "pool"]
     if context.training is not None and context.training.model == "additive" and pooled:
         return {"encoder": "average"}
@@ -106,4 +107,4 @@ def into(context: "Context", config: Any) -> dict[str, Any]:
 def heads(context: "Context") -> int:
     """How many heads the last site has."""
     batch, last = context.first_batch(), list(context.subject.sites)[-1]
-    return int(seen(context.subject, batch, (last,)).calls[last].weights.shape[1])
+    return int(observe(context.subject, batch, (last,)).calls[last].weights.shape[1])

@@ -10,11 +10,11 @@ from whence.models.pooled import PooledConfig, PooledForSequenceClassification
 from whence.models.pooled_series import PooledForTimeSeries, PooledSeriesConfig
 from whence.models.reader import ReaderConfig, ReaderForSequenceClassification
 from whence.models.recurrent import RecurrentConfig, RecurrentForConditionalGeneration
-from whence.models.tagger import TransformerForTokenClassification
 from whence.models.transformer import (
     TransformerConfig,
     TransformerForConditionalGeneration,
     TransformerForSequenceClassification,
+    TransformerForTokenClassification,
 )
 from whence.models.weighted import WeightedConfig, WeightedForTokenClassification
 

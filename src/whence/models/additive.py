@@ -2,7 +2,7 @@
 
     x = embed(tokens) · h = encode(x) · α = softmax(score(h)) over the tokens · ŷ = W Σ α h
 
-The only road from the text to the prediction leads through the attention. With `pairs`, a second text (a question, a
+The only path from the text to the prediction is the attention. With `pairs`, a second text (a question, a
 hypothesis) is read by an encoder of its own and asks: score(h, q), Vashishth et al. 2019, Eq. 2. With `conditional`,
 that encoder goes on from where the first text's ended (Rocktäschel et al. 2016; Vashishth et al. 2019, Eq. 3). Sizes
 are those of Jain & Wallace's code.
@@ -14,12 +14,15 @@ from typing import Any, Literal, no_type_check
 import torch
 from huggingface_hub.dataclasses import strict
 from jaxtyping import Float, Int
+from pydantic import Field
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig
 from transformers.modeling_outputs import SequenceClassifierOutput
 
+from whence.core.errors import BadConfig
 from whence.core.site import AttentionSite
 from whence.models.parts.encoders import ENCODERS, LSTMEncoder, PlainModel, real_tokens, specials, to_the_front, whole
+from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
 
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
@@ -88,7 +91,7 @@ SCORES: dict[str, type[AdditiveScore] | type[DotScore]] = {"additive": AdditiveS
 
 
 class Decoder(nn.Module):
-    """W c; with the question on a road of its own, W₃ tanh(W₁ c + W₂ q) (Jain & Wallace's code for questions)."""
+    """W c; with the question on a path of its own, W₃ tanh(W₁ c + W₂ q) (Jain & Wallace's code for questions)."""
 
     def __init__(self, width: int, classes: int, bypass: bool) -> None:
         super().__init__()
@@ -179,3 +182,33 @@ class AdditiveForSequenceClassification(PlainModel):
 
 AutoConfig.register(AdditiveConfig.model_type, AdditiveConfig)
 AutoModelForSequenceClassification.register(AdditiveConfig, AdditiveForSequenceClassification)
+
+
+class AdditiveOptions(ModelOptions):
+    """Defaults are those of Jain & Wallace's code."""
+
+    encoder: Literal["lstm", "cnn", "average"] = Field("lstm", description="what reads the words")
+    attention: Literal["additive", "dot"] = Field("additive", description="how attention scores a word")
+    bypass: bool = Field(False, description="pairs: let the second text reach the decoder past the attention")
+    embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")
+    hidden_size: int = Field(128, gt=0, description="width of the encoder (per direction of the lstm)")
+
+
+def build(options: AdditiveOptions, inputs: BuildInputs) -> AdditiveForSequenceClassification:
+    """A classifier of texts, or of pairs if the corpus has them."""
+    if options.bypass and not inputs.has_pairs:
+        raise BadConfig(f"bypass is for corpora of pairs; {inputs.corpus.name} has single texts")
+    return AdditiveForSequenceClassification(
+        AdditiveConfig(
+            encoder=options.encoder,
+            attention=options.attention,
+            bypass=options.bypass,
+            pairs=inputs.has_pairs,
+            hidden_size=options.hidden_size,
+            embedding_size=inputs.vector_width or options.embedding_size,
+            **inputs.config_values,
+        )
+    )
+
+
+MODEL = ReferenceModel("additive", __doc__, AdditiveOptions, ("sequence-classification",), build)

@@ -15,13 +15,15 @@ import torch
 import torch.nn.functional as F
 from huggingface_hub.dataclasses import strict
 from jaxtyping import Bool, Float, Int, Shaped
+from pydantic import Field
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig
+from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedTokenizerBase
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from whence.core.site import AttentionSite
 from whence.core.tape import Tape
 from whence.models.parts.encoders import GRUEncoder, PlainModel, Tokens, real_tokens, specials
+from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
 
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
@@ -179,3 +181,45 @@ class HierarchicalForSequenceClassification(PlainModel):
 
 AutoConfig.register(HierarchicalConfig.model_type, HierarchicalConfig)
 AutoModelForSequenceClassification.register(HierarchicalConfig, HierarchicalForSequenceClassification)
+
+
+class HierarchicalOptions(ModelOptions):
+    """Defaults are those of Yang et al. 2016."""
+
+    embedding_size: int = Field(200, gt=0, description="width of a word vector, where no vectors are given")
+    hidden_size: int = Field(50, gt=0, description="width of both encoders, per direction")
+    dropout: float = Field(0.0, ge=0, lt=1, description="of words; half of it of sentences and of the output")
+
+
+def build(options: HierarchicalOptions, inputs: BuildInputs) -> HierarchicalForSequenceClassification:
+    """A classifier of texts of several sentences."""
+    return HierarchicalForSequenceClassification(
+        HierarchicalConfig(
+            embedding_size=inputs.vector_width or options.embedding_size,
+            hidden_size=options.hidden_size,
+            word_dropout=options.dropout,
+            sentence_dropout=options.dropout / 2,
+            output_dropout=options.dropout / 2,
+            sentence_end_ids=sentence_ends(inputs.tokenizer),
+            **inputs.config_values,
+        )
+    )
+
+
+def sentence_ends(tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    """The tokens that end a sentence: punctuation with a full stop, a question mark or an exclamation mark."""
+    return sorted(
+        number
+        for token, number in tokenizer.get_vocab().items()
+        if set(token) & set(".!?") and not any(letter.isalnum() for letter in token)
+    )
+
+
+MODEL = ReferenceModel(
+    "hierarchical",
+    __doc__,
+    HierarchicalOptions,
+    ("sequence-classification",),
+    build,
+    presets={"epochs": 15, "patience": 5, "clip": 10.0},
+)

@@ -3,9 +3,9 @@
     A = softmax(Q Kᵀ / √d) in 8 heads, 6 layers (Eq. 1-4) · α = softmax(MLP(x)) over the tokens (Eq. 5)
     c = Σ α x (Eq. 6) · ŷ = MLP(c)
 
-Text and authors' code disagree; each disagreement is an option of the config, and `modes.py` bundles them. Sizes are
-those of the authors' code: the paper's D = 512 is 8 heads of 64, while the hidden states are as wide as the word
-vectors, 300. `pooled_series.py` is the form for time series; both read a text with `PooledModel.context`.
+Text and authors' code disagree; each disagreement is an option of the config, and `presets/wu2020.py` bundles them.
+Sizes are those of the authors' code: the paper's D = 512 is 8 heads of 64, while the hidden states are as wide as the
+word vectors, 300. `pooled_series.py` is the form for time series; both read a text with `PooledModel.context`.
 """
 
 import math
@@ -15,6 +15,7 @@ from typing import Any, Literal, no_type_check
 import torch.nn.functional as F
 from huggingface_hub.dataclasses import strict
 from jaxtyping import Bool, Float, Int
+from pydantic import Field
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig
 from transformers.modeling_layers import GradientCheckpointingLayer
@@ -22,7 +23,9 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from whence.core.site import AttentionSite
 from whence.models.parts.encoders import PlainModel, specials
+from whence.models.presets import wu2020
 from whence.models.transformer import MultiHeadAttention, Sublayer, feed_forward, sinusoids
+from whence.reference_model import BuildInputs, Mode, ModelOptions, ReferenceModel
 
 EPS = 1e-6  # of every layer norm, as in the authors' code
 Hidden = Float[Tensor, "batch token width"]
@@ -169,6 +172,11 @@ class PooledForSequenceClassification(PooledModel):
         self.decoder = readout((config.hidden_size, 64, config.num_labels or 2), config.readout_dropout)
         self.post_init()
 
+    @property
+    def computes_loss(self) -> bool:
+        """A loss for each class by itself is the model's own."""
+        return self.config.loss == "binary"
+
     def forward(
         self,
         input_ids: Int[Tensor, "batch token"],
@@ -192,3 +200,72 @@ class PooledForSequenceClassification(PooledModel):
 
 AutoConfig.register(PooledConfig.model_type, PooledConfig)
 AutoModelForSequenceClassification.register(PooledConfig, PooledForSequenceClassification)
+
+
+class PooledSharedOptions(ModelOptions):
+    """The options of `pooled` and `pooled_series`; sizes are those of the authors' code."""
+
+    mode: Mode = Field(
+        "corrected", description="whose options hold where none are given: the paper's, its authors' code's, corrected"
+    )
+    embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")
+    hidden_size: int = Field(300, gt=0, description="width of a hidden state")
+    layers: int = Field(6, gt=0, description="layers of the encoder")
+    heads: int = Field(8, gt=0, description="heads of a layer")
+    head_size: int = Field(64, gt=0, description="width of a head")
+    inner_size: int = Field(64, gt=0, description="width inside the feed-forward layers")
+    positions: Literal["none", "sinusoidal"] = Field("none", description="what is added to the word vectors")
+    norm: Literal["post", "pre", "query"] = Field(
+        "pre", description="layer norm after each sub-layer, before it, or before it on the queries alone"
+    )
+    freeze: bool = Field(True, description="leave the given word vectors as they are")
+    dropout: float = Field(0.1, ge=0, lt=1, description="share of the units that are dropped in training")
+
+    @property
+    def freezes_vectors(self) -> bool:
+        """As `freeze` says."""
+        return self.freeze
+
+    def config_values(self, inputs: BuildInputs) -> dict[str, Any]:
+        """The values of a `PooledConfig`."""
+        return {
+            "embedding_size": inputs.vector_width or self.embedding_size,
+            "hidden_size": self.hidden_size,
+            "num_hidden_layers": self.layers,
+            "num_attention_heads": self.heads,
+            "head_size": self.head_size,
+            "intermediate_size": self.inner_size,
+            "positions": self.positions,
+            "norm": self.norm,
+            "dropout": self.dropout,
+            "frozen_vectors": self.freeze and inputs.vector_width is not None,
+            **inputs.config_values,
+        }
+
+
+class PooledOptions(PooledSharedOptions):
+    """Those of the classifier."""
+
+    loss: Literal["cross_entropy", "binary"] = Field(
+        "cross_entropy", description="of one class, or of a yes or no for each, summed"
+    )
+
+
+def build(options: PooledOptions, inputs: BuildInputs) -> PooledModel:
+    """A classifier of texts; for narratives with values the form for time series."""
+    if inputs.task == "series":
+        from whence.models.pooled_series import build as build_series  # which is made from this file
+
+        return build_series(options, inputs)
+    return PooledForSequenceClassification(PooledConfig(**options.config_values(inputs), loss=options.loss))
+
+
+MODEL = ReferenceModel(
+    "pooled",
+    __doc__,
+    PooledOptions,
+    ("sequence-classification", "series"),
+    build,
+    presets=wu2020.PRESETS,
+    modes=wu2020.MODES,
+)

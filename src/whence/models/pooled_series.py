@@ -1,4 +1,4 @@
-"""`pooled` for time series: a value for each window of a narrative. Wu et al. 2020, §2, Fig. 1.
+"""`pooled_series`: `pooled` for time series, a value for each window of a narrative. Wu et al. 2020, §2, Fig. 1.
 
     c_t = the vector of window t, as `pooled` makes it (Eq. 1-6) · h_t = LSTM(c_1 … c_t) · ŷ_t = MLP(h_t)
 
@@ -15,7 +15,9 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForTimeSeriesPrediction
 from transformers.modeling_outputs import TokenClassifierOutput
 
-from whence.models.pooled import PooledConfig, PooledModel, readout
+from whence.models.pooled import PooledConfig, PooledModel, PooledSharedOptions, readout
+from whence.models.presets import wu2020
+from whence.reference_model import BuildInputs, ReferenceModel
 
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
@@ -81,3 +83,20 @@ def squared_error(
 
 AutoConfig.register(PooledSeriesConfig.model_type, PooledSeriesConfig)
 AutoModelForTimeSeriesPrediction.register(PooledSeriesConfig, PooledForTimeSeries)
+
+
+def build(options: PooledSharedOptions, inputs: BuildInputs) -> PooledForTimeSeries:
+    """A model of narratives; its LSTM is as wide as its encoder."""
+    config = PooledSeriesConfig(**options.config_values(inputs), lstm_size=options.hidden_size)
+    return PooledForTimeSeries(config)
+
+
+MODEL = ReferenceModel(
+    "pooled_series",
+    __doc__,
+    PooledSharedOptions,
+    ("series",),
+    build,
+    presets=wu2020.PRESETS | {"batch_size": 25},
+    modes=wu2020.SERIES_MODES,
+)

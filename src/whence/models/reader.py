@@ -1,11 +1,11 @@
-"""`reader`: reads a text once, from left to right, and answers from its last state, or by an attention over all states.
+"""`reader`: reads a text once, left to right; its last state predicts, or an attention over all states.
 
     x = embed(tokens) · h_t = cell(x_t, h_{t-1}) · ŷ = W h_T    or, with attention, ŷ = W Σ α h, α = softmax(score(h))
 
 The cell is an Elman network (`rnn`: tanh, Elman 1990), an LSTM (Hochreiter & Schmidhuber 1997) or a GRU (Cho et al.
 2014). In the first form whatever is known of the first word has to be carried through every later one: it has no
-attention, no sites, and nothing to be audited. It is there to be set beside the second form, in which attention is the
-only road from the states to the answer, as in `additive`.
+attention, no sites, and nothing to be audited. It is the baseline for the second form, in which attention is the only
+path from the states to the prediction, as in `additive`.
 
 Differs from `additive`: one direction. A reader of two directions meets the first word last, and need not remember it.
 """
@@ -15,10 +15,12 @@ from typing import Any, Literal, no_type_check
 import torch
 from huggingface_hub.dataclasses import strict
 from jaxtyping import Float, Int
+from pydantic import Field
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig
 from transformers.modeling_outputs import SequenceClassifierOutput
 
+from whence.core.errors import BadConfig
 from whence.core.site import AttentionSite
 from whence.models.additive import SCORES
 from whence.models.parts.encoders import (
@@ -32,6 +34,7 @@ from whence.models.parts.encoders import (
     specials,
     unpacked,
 )
+from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
 
 CELLS: dict[str, type[nn.RNN] | type[nn.LSTM] | type[nn.GRU]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
 Carried = Float[Tensor, "batch state"]  # all that goes on to the next word
@@ -66,7 +69,6 @@ class ReaderForSequenceClassification(PlainModel):
 
     def __init__(self, config: ReaderConfig) -> None:
         super().__init__(config)
-        self.attends = config.attention != "none"
         self.embeddings = nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
         self.cell = CELLS[config.cell](config.embedding_size, config.hidden_size, batch_first=True)
         if self.attends:
@@ -74,6 +76,11 @@ class ReaderForSequenceClassification(PlainModel):
             self.attention = AttentionSite(kind="pool", terminal=True)
         self.classify = nn.Linear(config.hidden_size, config.num_labels or 2)
         self.post_init()
+
+    @property
+    def attends(self) -> bool:
+        """Whether an attention reads the states, and not the last one alone."""
+        return self.config.attention != "none"
 
     def forward(
         self,
@@ -114,3 +121,41 @@ class ReaderForSequenceClassification(PlainModel):
 
 AutoConfig.register(ReaderConfig.model_type, ReaderConfig)
 AutoModelForSequenceClassification.register(ReaderConfig, ReaderForSequenceClassification)
+
+
+class ReaderOptions(ModelOptions):
+    """A reader without attention, unless one is named."""
+
+    encoder: Literal["rnn", "lstm", "gru"] = Field("lstm", description="what reads the words")
+    attention: Literal["additive", "dot", "none"] = Field(
+        "none", description="how attention scores a word (none: the last state predicts)"
+    )
+    embedding_size: int = Field(64, gt=0, description="width of a word vector, where no vectors are given")
+    hidden_size: int = Field(64, gt=0, description="width of the state")
+
+
+def build(options: ReaderOptions, inputs: BuildInputs) -> ReaderForSequenceClassification:
+    """A classifier of single texts."""
+    if inputs.has_pairs:
+        raise BadConfig(
+            f"reader reads one text; {inputs.corpus.name} has pairs, for which there are additive and conditional"
+        )
+    return ReaderForSequenceClassification(
+        ReaderConfig(
+            cell=options.encoder,
+            attention=options.attention,
+            embedding_size=inputs.vector_width or options.embedding_size,
+            hidden_size=options.hidden_size,
+            **inputs.config_values,
+        )
+    )
+
+
+MODEL = ReferenceModel(
+    "reader",
+    __doc__,
+    ReaderOptions,
+    ("sequence-classification",),
+    build,
+    presets={"epochs": 30, "patience": 5, "clip": 1.0},
+)

@@ -1,5 +1,4 @@
-"""`recurrent`: a translator of LSTMs with one attention. Bahdanau et al. 2015; Luong et al. 2015; Vashishth et al.
-2019, §3.3.
+"""`recurrent`: a translator of LSTMs with one attention. Bahdanau et al. 2015; Luong et al. 2015.
 
     h = encode(source) · c_t = f(c_{t-1}, y_{t-1}, h_α^t) · h_α^t = Σ_i α_{t,i} h_i · ŷ_t = W tanh(W_c [h_α^t; c_t])
 
@@ -12,7 +11,8 @@ Differs from the papers: U_a also stands in the dot product, since h_i (two dire
 form has no input feeding: h_α^t reaches ŷ_t, but not c_{t+1}. The read-out of both forms is Luong et al.'s (Eq. 5);
 Bahdanau et al. have a maxout layer. f is an LSTM, and α_t asks with the state of its top layer.
 
-Attention is not the only road from the source: the decoder begins with tanh(W_s ←h_1) (Bahdanau et al., A.2.2).
+It is the translator of Vashishth et al. 2019, §3.3. Attention is not the only path from the source: the decoder begins
+with tanh(W_s ←h_1) (Bahdanau et al., A.2.2).
 """
 
 import copy
@@ -23,6 +23,7 @@ import torch
 import torch.nn.functional as F
 from huggingface_hub.dataclasses import strict
 from jaxtyping import Bool, Float, Int
+from pydantic import Field
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, GenerationMixin, PreTrainedConfig
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
@@ -30,6 +31,7 @@ from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
 from whence.core.site import AttentionSite
 from whence.models.parts.encoders import LSTMEncoder, PlainModel, State, padded_at_the_end
 from whence.models.transformer import shifted, tokens
+from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
 
 Source = Float[Tensor, "batch source width"]
 Keys = Float[Tensor, "batch source hidden"]
@@ -240,3 +242,38 @@ class RecurrentForConditionalGeneration(PlainModel, GenerationMixin):
 
 AutoConfig.register(RecurrentConfig.model_type, RecurrentConfig)
 AutoModelForSeq2SeqLM.register(RecurrentConfig, RecurrentForConditionalGeneration)
+
+
+class RecurrentOptions(ModelOptions):
+    """A small translator."""
+
+    attention: Literal["additive", "dot"] = Field("additive", description="how attention scores a source word")
+    embedding_size: int = Field(256, gt=0, description="width of a word vector, where no vectors are given")
+    hidden_size: int = Field(256, gt=0, description="width of encoder (per direction) and decoder")
+    layers: int = Field(2, gt=0, description="layers of encoder and decoder")
+    dropout: float = Field(0.3, ge=0, lt=1, description="share of the units that are dropped in training")
+
+
+def build(options: RecurrentOptions, inputs: BuildInputs) -> RecurrentForConditionalGeneration:
+    """A translator."""
+    return RecurrentForConditionalGeneration(
+        RecurrentConfig(
+            embedding_size=inputs.vector_width or options.embedding_size,
+            hidden_size=options.hidden_size,
+            num_layers=options.layers,
+            attention=options.attention,
+            dropout=options.dropout,
+            decoder_start_token_id=inputs.tokenizer.bos_token_id,
+            **inputs.config_values,
+        )
+    )
+
+
+MODEL = ReferenceModel(
+    "recurrent",
+    __doc__,
+    RecurrentOptions,
+    ("seq2seq",),
+    build,
+    presets={"batch_size": 64, "epochs": 20, "clip": 1.0, "weight_decay": 0.0},
+)

@@ -2,34 +2,60 @@
 
     A = softmax(Q Kᵀ / √d) · z = A V, in several heads (Eq. 1)
 
-Layer norm before or after each sub-layer; positions none, sinusoidal (§3.5) or learned. The parts are in `layers.py`,
-the stacks in `stacks.py`; here is what answers. `tagger.py` is the form for tags.
+Layer norm before or after each sub-layer; positions none, sinusoidal (§3.5) or learned. The layers are in
+`parts/transformer_layers.py`, the stacks in `parts/transformer_stacks.py`; here are the forms for
+labels, tags and texts.
 """
 
 import copy
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
+from pydantic import Field
 from torch import Tensor, nn
 from transformers import (
     AutoConfig,
     AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
     GenerationMixin,
     PreTrainedModel,
 )
-from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput, SequenceClassifierOutput
+from transformers.modeling_outputs import (
+    BaseModelOutput,
+    Seq2SeqLMOutput,
+    SequenceClassifierOutput,
+    TokenClassifierOutput,
+)
 
+from whence.core.errors import BadConfig
 from whence.models.parts.transformer_layers import Hidden, MultiHeadAttention, Sublayer, feed_forward, sinusoids
 from whence.models.parts.transformer_stacks import Decoder, Embeddings, Encoder, Layer, Stack, TransformerConfig, tokens
+from whence.models.presets import yang2019
+from whence.options import usually
+from whence.reference_model import BuildInputs, Mode, ModelOptions, ReferenceModel
 
 __all__ = [
-    "Decoder", "Embeddings", "Encoder", "Hidden", "Layer", "MultiHeadAttention", "Stack", "Sublayer",
-    "TransformerConfig", "TransformerForConditionalGeneration", "TransformerForSequenceClassification",
-    "TransformerModel", "feed_forward", "shifted", "sinusoids", "tokens",
-]  # fmt: skip
+    "Decoder",
+    "Embeddings",
+    "Encoder",
+    "Hidden",
+    "Layer",
+    "MultiHeadAttention",
+    "Stack",
+    "Sublayer",
+    "TransformerConfig",
+    "TransformerForConditionalGeneration",
+    "TransformerForSequenceClassification",
+    "TransformerForTokenClassification",
+    "TransformerModel",
+    "feed_forward",
+    "shifted",
+    "sinusoids",
+    "tokens",
+]
 
 
 class TransformerModel(PreTrainedModel):
@@ -78,6 +104,30 @@ class TransformerForSequenceClassification(TransformerModel):
             return hidden[:, 0]
         shares = tokens.to(hidden) / tokens.sum(1, keepdim=True).clamp_min(1)
         return torch.einsum("bt,btw->bw", shares, hidden)
+
+
+class TransformerForTokenClassification(TransformerModel):
+    """One class for each token. Its sites are `encoder.layers.<i>.self_attention`."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
+        self.encoder = Encoder(config)
+        self.classifier = nn.Linear(config.hidden_size, config.num_labels or 2)
+        self.post_init()
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch token"] | None = None,
+        attention_mask: Int[Tensor, "batch token"] | None = None,
+        inputs_embeds: Float[Tensor, "batch token width"] | None = None,
+        labels: Int[Tensor, "batch token"] | None = None,
+        **kwargs: Any,
+    ) -> TokenClassifierOutput:
+        """`attention_mask` is 1 for tokens and 0 for padding; `labels` are -100 where nothing is to be learned."""
+        hidden = self.encoder(input_ids, attention_mask, inputs_embeds).last_hidden_state  # [batch token width]
+        logits = self.classifier(hidden)  # [batch token class]
+        loss = None if labels is None else F.cross_entropy(logits.flatten(0, 1), labels.flatten())
+        return TokenClassifierOutput(loss=loss, logits=logits)  # type: ignore[arg-type]
 
 
 class TransformerForConditionalGeneration(TransformerModel, GenerationMixin):
@@ -138,3 +188,93 @@ def shifted(labels: Int[Tensor, "batch target"], config: Any) -> Int[Tensor, "ba
 AutoConfig.register(TransformerConfig.model_type, TransformerConfig)
 AutoModelForSequenceClassification.register(TransformerConfig, TransformerForSequenceClassification)
 AutoModelForSeq2SeqLM.register(TransformerConfig, TransformerForConditionalGeneration)
+AutoModelForTokenClassification.register(TransformerConfig, TransformerForTokenClassification)
+
+
+class TransformerOptions(ModelOptions):
+    """The sizes of a small translator; the modes are those of Yang 2019's tagger."""
+
+    mode: Annotated[Mode | None, usually("none", "paper|author-code|corrected")] = Field(
+        None, description="tagger: whose options hold where none are given: Yang 2019's, its code's, corrected"
+    )
+    hidden_size: int = Field(256, gt=0, description="width of a hidden state")
+    layers: int = Field(3, gt=0, description="layers of the encoder, and of the decoder")
+    heads: int = Field(4, gt=0, description="heads of a layer")
+    feed_forward_size: Annotated[int | None, usually("twice hidden_size", "INT")] = Field(
+        None, gt=0, description="width inside the feed-forward layers"
+    )
+    form: Literal["vaswani", "torchnlp"] = Field(
+        "vaswani", description="an encoder as in Vaswani et al., or as in torchnlp, which Yang 2019 used"
+    )
+    rectified: bool = Field(False, description="ReLU and dropout also where none belong, as in torchnlp")
+    masks_padding: bool = Field(True, description="let no token attend to padding")
+    norm: Literal["post", "pre"] = Field("pre", description="layer norm after each sub-layer, or before it")
+    freeze: bool = Field(False, description="leave the given word vectors as they are")
+    dropout: float = Field(0.1, ge=0, lt=1, description="share of the units that are dropped in training")
+
+    @property
+    def freezes_vectors(self) -> bool:
+        """As `freeze` says."""
+        return self.freeze
+
+
+def build(options: TransformerOptions, inputs: BuildInputs) -> TransformerModel:
+    """A translator, a tagger of words or a classifier of texts."""
+    if options.mode is not None and inputs.task != "token-classification":
+        raise BadConfig(
+            "the modes of transformer are readings of Yang 2019's tagger; this corpus has no tags of words. Leave mode"
+            " out"
+        )
+    if inputs.task == "seq2seq":
+        if inputs.vector_width is not None:
+            raise BadConfig(
+                "as a translator, the transformer's word vectors are as wide as its layers and begin at random; leave"
+                " vectors out"
+            )
+        start = inputs.tokenizer.bos_token_id
+        return TransformerForConditionalGeneration(_config(options, inputs, decoder_start_token_id=start))
+    if inputs.task == "token-classification":
+        return TransformerForTokenClassification(_config(options, inputs))
+    return TransformerForSequenceClassification(_config(options, inputs))
+
+
+def _config(options: TransformerOptions, inputs: BuildInputs, **more: Any) -> TransformerConfig:
+    """The layers of torchnlp begin with weights as wide as torch makes them."""
+    width = options.hidden_size
+    if options.form == "torchnlp":
+        more |= {"initializer_range": (3 * width) ** -0.5}
+    return TransformerConfig(
+        hidden_size=width,
+        intermediate_size=options.feed_forward_size or 2 * width,
+        norm=options.norm,
+        dropout=options.dropout,
+        num_hidden_layers=options.layers,
+        num_decoder_layers=options.layers,
+        num_attention_heads=options.heads,
+        masks_padding=options.masks_padding,
+        form=options.form,
+        rectified=options.rectified,
+        embedding_size=inputs.vector_width,
+        frozen_vectors=options.freeze and inputs.vector_width is not None,
+        **inputs.config_values,
+        **more,
+    )
+
+
+MODEL = ReferenceModel(
+    "transformer",
+    __doc__,
+    TransformerOptions,
+    ("sequence-classification", "token-classification", "seq2seq"),
+    build,
+    presets={
+        "batch_size": 64,
+        "epochs": 20,
+        "clip": 1.0,
+        "learning_rate": 5e-4,
+        "schedule": "linear",
+        "optimizer": "adamw",
+        "weight_decay": 1e-4,
+    },
+    modes=yang2019.MODES,
+)

@@ -1,9 +1,9 @@
-"""`weighted`: a tagger that reads each word by itself and knows of its neighbours only by the weights it is given.
+"""`weighted`: a tagger that reads each word by itself; other words reach it only through the weights it is given.
 
     h_j = ReLU(W x_j + b) · c_i = [Σ_j α¹_ij h_j ; … ; Σ_j αᴴ_ij h_j] · y_i = softmax(V c_i + d)
 
 The stricter probe that Yang 2019 proposes in §6: no positions, no residual path, no attention of its own. The site
-`attention` has equal weights unless others are imposed (`whence run guide --into words`).
+`attention` is uniform unless others are imposed (`whence run guide --into words`).
 
 Differs from the paper, which says "a feed forward layer" and no more: it is one layer, with a head for each head of the
 attention that guides it.
@@ -15,12 +15,14 @@ import torch
 import torch.nn.functional as F
 from huggingface_hub.dataclasses import strict
 from jaxtyping import Float, Int
+from pydantic import Field
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForTokenClassification, PreTrainedConfig
 from transformers.modeling_outputs import TokenClassifierOutput
 
 from whence.core.site import AttentionSite
 from whence.models.parts.encoders import PlainModel
+from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
 
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
@@ -89,3 +91,37 @@ class WeightedForTokenClassification(PlainModel):
 
 AutoConfig.register("whence-weighted", WeightedConfig)
 AutoModelForTokenClassification.register(WeightedConfig, WeightedForTokenClassification)
+
+
+class WeightedOptions(ModelOptions):
+    """The sizes are usually taken from the model that guides this one."""
+
+    embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")
+    hidden_size: int = Field(128, gt=0, description="width of a hidden state")
+    heads: int = Field(4, gt=0, description="weightings of the words")
+    masks_padding: bool = Field(True, description="give no weight to padding")
+    dropout: float = Field(0.0, ge=0, lt=1, description="share of the units that are dropped in training")
+
+
+def build(options: WeightedOptions, inputs: BuildInputs) -> WeightedForTokenClassification:
+    """A tagger of words."""
+    return WeightedForTokenClassification(
+        WeightedConfig(
+            embedding_size=inputs.vector_width or options.embedding_size,
+            hidden_size=options.hidden_size,
+            num_attention_heads=options.heads,
+            dropout=options.dropout,
+            masks_padding=options.masks_padding,
+            **inputs.config_values,
+        )
+    )
+
+
+MODEL = ReferenceModel(
+    "weighted",
+    __doc__,
+    WeightedOptions,
+    ("token-classification",),
+    build,
+    presets={"batch_size": 64, "epochs": 20},
+)

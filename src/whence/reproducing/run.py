@@ -137,8 +137,8 @@ def train_case(run: Run, settings: RunSettings, n_seeds: int = 1) -> list[Traine
     """The models of a case, seed by seed, trained unless they are saved; with `settings.saved` only the saved ones."""
     options = training_of(run, settings.data_dir)
     corpus = settings.corpus(options.data)
-    trainings = [options.model_copy(update={"seed": seed}) for seed in range(n_seeds)]
-    models = [TrainedCase(one, settings.store.root / "models" / one.called(corpus), corpus) for one in trainings]
+    trainings = [options.with_options({"seed": seed}) for seed in range(n_seeds)]
+    models = [TrainedCase(one, settings.store.root / "models" / one.folder_name(corpus), corpus) for one in trainings]
     if settings.saved:
         return [model for model in models if (model.folder / RECORD).exists()]
     train_all([(model.training, model.folder, corpus) for model in models], quiet=settings.quiet)

@@ -68,10 +68,11 @@ class Batch:
         of_texts = ("examples", "special", "word", "segment", "answers", "gold", "truncated")
         window = None if self.window is None else self.window[rows]
         return Batch(
-            inputs={name: tensor[rows.to(tensor.device)] for name, tensor in self.inputs.items()}, window=window,
+            inputs={name: tensor[rows.to(tensor.device)] for name, tensor in self.inputs.items()},
+            window=window,
             tokens=tuple(self.tokens[row] for row in rows.tolist()),
             **{name: getattr(self, name)[rows] for name in of_texts},
-        )  # fmt: skip
+        )
 
     def repeated(self, times: int) -> "Batch":
         """The batch `times` times over, one copy after another."""
@@ -80,6 +81,9 @@ class Batch:
         flat = {"examples": self.examples.repeat(times), "truncated": self.truncated.repeat(times)}
         window = None if self.window is None else self.window.repeat(times, 1)
         return Batch(
-            inputs=tensors, tokens=self.tokens * times, **flat, window=window,
+            inputs=tensors,
+            tokens=self.tokens * times,
+            **flat,
+            window=window,
             **{name: tensor.repeat(times, 1) for name, tensor in others.items()},
-        )  # fmt: skip
+        )

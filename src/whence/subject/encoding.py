@@ -75,13 +75,21 @@ class Encoder:
         if pairs and len(pairs) < len(examples):
             raise BadData("some examples have a second text and some have none; expected all or none to have one")
         if getattr(self.model.config, "pairs", False) and not pairs:
-            raise BadData("this model reads two texts and came with one; name the second (--pair TEXT to explain,"
-                          " --columns.pair NAME for a table)")  # fmt: skip
+            raise BadData(
+                "this model reads two texts and came with one; name the second (--pair TEXT to explain,"
+                " --columns.pair NAME for a table)"
+            )
         encoded = self.tokenizer(
-            [as_text(e.words, e.text) for e in examples], pairs or None, padding=True, truncation=True,
-            max_length=self.max_length, return_special_tokens_mask=True, return_attention_mask=True,
-            return_tensors="pt", return_token_type_ids="token_type_ids" in self.tokenizer.model_input_names,
-        )  # fmt: skip
+            [as_text(e.words, e.text) for e in examples],
+            pairs or None,
+            padding=True,
+            truncation=True,
+            max_length=self.max_length,
+            return_special_tokens_mask=True,
+            return_attention_mask=True,
+            return_tensors="pt",
+            return_token_type_ids="token_type_ids" in self.tokenizer.model_input_names,
+        )
         largest = int(encoded["input_ids"].max()) if encoded["input_ids"].numel() else 0
         if largest >= self.known_words:
             raise CannotLoad(
@@ -150,9 +158,12 @@ class Encoder:
                 " --columns.target NAME)"
             )
         labels = self.tokenizer(
-            text_target=[example.target for example in examples], padding=True, truncation=True,
-            max_length=self.max_length, return_tensors="pt",
-        )  # fmt: skip
+            text_target=[example.target for example in examples],
+            padding=True,
+            truncation=True,
+            max_length=self.max_length,
+            return_tensors="pt",
+        )
         gold = labels["input_ids"].masked_fill(labels["attention_mask"] == 0, UNKNOWN)
         inputs["labels"] = gold.masked_fill(gold == UNKNOWN, -100)
         return gold != UNKNOWN, gold, cut | torch.tensor([bool(row.overflowing) for row in labels.encodings or []])
@@ -177,14 +188,20 @@ def looking_ahead(batch: Batch, padding: int) -> Batch:
     """The batch with room for one token more, and the one after each text's last word as what is answered."""
     order = torch.arange(batch.special.shape[1])
     last = (~batch.special * (order + 1)).argmax(1)  # [batch]
-    inputs = {name: F.pad(tensor, (0, 1), value=padding if name == "input_ids" else 0)
-              for name, tensor in batch.inputs.items()}  # fmt: skip
+    inputs = {
+        name: F.pad(tensor, (0, 1), value=padding if name == "input_ids" else 0)
+        for name, tensor in batch.inputs.items()
+    }
     return replace(
-        batch, inputs=inputs, tokens=tuple((*row, "") for row in batch.tokens),
-        special=F.pad(batch.special, (0, 1), value=True), word=F.pad(batch.word, (0, 1), value=UNKNOWN),
-        segment=F.pad(batch.segment, (0, 1)), answers=order == last[:, None],
+        batch,
+        inputs=inputs,
+        tokens=tuple((*row, "") for row in batch.tokens),
+        special=F.pad(batch.special, (0, 1), value=True),
+        word=F.pad(batch.word, (0, 1), value=UNKNOWN),
+        segment=F.pad(batch.segment, (0, 1)),
+        answers=order == last[:, None],
         gold=torch.full_like(batch.word, UNKNOWN),
-    )  # fmt: skip
+    )
 
 
 def make_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from whence.core.errors import BadConfig
 from whence.models import pooled
-from whence.models.disan import DirectionalAttention
 from whence.models.hierarchical import Level
 from whence.models.parts import transformer_stacks as stacks
+from whence.models.parts.disan_layers import DirectionalAttention
 from whence.models.parts.encoders import AverageEncoder, CNNEncoder, GRUEncoder, LSTMEncoder
 from whence.subject.batch import Batch
 from whence.subject.subject import Subject
@@ -43,12 +43,16 @@ def layer_vectors(subject: Subject, batch: Batch, read: Read = "mean") -> list[F
     mask = batch.mask.to(subject.device)
     made = _of_ours(root, inputs) or getattr(root(**inputs, output_hidden_states=True), "hidden_states", None)
     if not made:
-        raise BadConfig(f"{subject.name or type(whole).__name__} does not give out its hidden states; expected a model"
-                        " of Whence's or one that knows output_hidden_states")  # fmt: skip
+        raise BadConfig(
+            f"{subject.name or type(whole).__name__} does not give out its hidden states; expected a model"
+            " of Whence's or one that knows output_hidden_states"
+        )
     short = next((states for states in made if states.dim() == 3 and states.shape[:2] != mask.shape), None)
     if short is not None:
-        raise BadConfig(f"{subject.name} has layers whose states are not its tokens' ({short.shape[1]} for"
-                        f" {mask.shape[1]} tokens); they cannot be read token by token")  # fmt: skip
+        raise BadConfig(
+            f"{subject.name} has layers whose states are not its tokens' ({short.shape[1]} for"
+            f" {mask.shape[1]} tokens); they cannot be read token by token"
+        )
     return [_read(states, mask, read) for states in made]
 
 
@@ -73,9 +77,10 @@ def _read(states: Tensor, mask: Bool[Tensor, "batch token"], read: Read) -> Floa
 def _of_ours(root: nn.Module, inputs: dict[str, Tensor]) -> list[Tensor]:
     """What enters the first layer of one of our models, and what each layer gives; nothing if it is not ours."""
     layers = [
-        module for name, module in root.named_modules()
+        module
+        for name, module in root.named_modules()
         if isinstance(module, OURS) and not name.startswith(("question", "decoder")) and not _inside(root, name)
-    ]  # fmt: skip
+    ]
     if not layers:
         return []
     with _noted(layers) as (entered, left):

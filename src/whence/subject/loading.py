@@ -18,6 +18,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrained
 import whence.models  # noqa: F401  (makes the reference models known to the Auto classes)
 from whence.core.errors import CannotLoad
 from whence.data.formats.text import there
+from whence.reference_model import register_plugins
 
 TASKS = {
     "sequence-classification": transformers.AutoModelForSequenceClassification,
@@ -53,12 +54,17 @@ def load_model(
             " loaded, since a pickle can run any code: save it with model.save_pretrained(folder)."
         )
     try:
+        register_plugins()
         config = AutoConfig.from_pretrained(name, trust_remote_code=trust_remote_code)
         saved = saved_task(config)
         model, found = TASKS[task or saved].from_pretrained(
-            name, trust_remote_code=trust_remote_code, weights_only=True, dtype=dtype, output_loading_info=True,
+            name,
+            trust_remote_code=trust_remote_code,
+            weights_only=True,
+            dtype=dtype,
+            output_loading_info=True,
             **_headed(labels),
-        )  # fmt: skip
+        )
     except pickle.UnpicklingError as error:
         raise CannotLoad(
             f"the weights of {name} are a pickle that holds more than tensors, which could run any code; not loaded."
@@ -72,8 +78,10 @@ def load_model(
         _refuse_random(name, model, found, labels)
     damaged = [key for key, weight in model.named_parameters() if not bool(weight.isfinite().all())]
     if damaged:
-        raise CannotLoad(f"{name} holds weights that are no numbers ({damaged[0]}): they are damaged, or too large for"
-                         f" {str(dtype).removeprefix('torch.')}; expected finite ones")  # fmt: skip
+        raise CannotLoad(
+            f"{name} holds weights that are no numbers ({damaged[0]}): they are damaged, or too large for"
+            f" {str(dtype).removeprefix('torch.')}; expected finite ones"
+        )
     return model.to(device).eval()
 
 
@@ -83,11 +91,15 @@ def load_tokenizer(name: str | Path, *, trust_remote_code: bool = False) -> PreT
         tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
     except (OSError, ValueError, KeyError, StrictDataclassError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise CannotLoad(f"the tokenizer of {name} could not be loaded ({first}); save it beside the model with"
-                         " tokenizer.save_pretrained(folder)") from error  # fmt: skip
+        raise CannotLoad(
+            f"the tokenizer of {name} could not be loaded ({first}); save it beside the model with"
+            " tokenizer.save_pretrained(folder)"
+        ) from error
     if not set(tokenizer.get_vocab()) - {*tokenizer.all_special_tokens, "▁"}:  # made by transformers of no files at all
-        raise CannotLoad(f"the tokenizer of {name} knows no words: its files may be missing; save it beside the model"
-                         " with tokenizer.save_pretrained(folder)")  # fmt: skip
+        raise CannotLoad(
+            f"the tokenizer of {name} knows no words: its files may be missing; save it beside the model"
+            " with tokenizer.save_pretrained(folder)"
+        )
     return tokenizer
 
 
@@ -95,8 +107,11 @@ def _headed(labels: Sequence[str]) -> dict[str, Any]:
     """What makes a new head: the classes, and leave to drop the saved one."""
     if not labels:
         return {}
-    return {"id2label": dict(enumerate(labels)), "label2id": {label: i for i, label in enumerate(labels)},
-            "ignore_mismatched_sizes": True}  # fmt: skip
+    return {
+        "id2label": dict(enumerate(labels)),
+        "label2id": {label: i for i, label in enumerate(labels)},
+        "ignore_mismatched_sizes": True,
+    }
 
 
 def _without_pooler(model: PreTrainedModel, found: dict[str, Any]) -> None:

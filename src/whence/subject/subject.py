@@ -17,6 +17,7 @@ from whence.core.errors import BadConfig, CannotLoad
 from whence.core.site import Site
 from whence.data.examples import Example
 from whence.huggingface import adopt
+from whence.models.parts.encoders import PlainModel
 from whence.subject.batch import Batch
 from whence.subject.encoding import Encoder, bucketed
 from whence.subject.loading import load_model, load_tokenizer, saved_task
@@ -47,8 +48,7 @@ class Subject:
             )
         _refuse_unclassed(model, task, name or "the model")
         self.model, self.tokenizer, self.task, self.name = model.eval(), tokenizer, TASKS[task], name
-        attends = getattr(model, "attends", True)  # one of our own may be made without
-        if attends:
+        if not isinstance(model, PlainModel) or model.attends:  # `reader` may be made without
             adopt(model)
         self._fingerprint: tuple[object, str] | None = None  # of which tensors, and what it is
         self.encoder = (WindowEncoder if self.task.valued else Encoder)(model, tokenizer, self.task)

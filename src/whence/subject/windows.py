@@ -57,10 +57,17 @@ class WindowEncoder(Encoder):
         padding = (str(self.tokenizer.pad_token),) * n_token
         tokens = tuple(tuple(row) for row in _joined(rows.tokens, lengths, n_window, padding))
         return Batch(
-            inputs, numbers, tokens, lay(rows.special, 1).flatten(1), lay(word, -1).flatten(1),
-            lay(rows.segment, 0).flatten(1), answers, gold, lay(rows.truncated, 0).any(1),
+            inputs,
+            numbers,
+            tokens,
+            lay(rows.special, 1).flatten(1),
+            lay(word, -1).flatten(1),
+            lay(rows.segment, 0).flatten(1),
+            answers,
+            gold,
+            lay(rows.truncated, 0).any(1),
             torch.arange(n_window).repeat_interleave(n_token).repeat(len(lengths), 1),
-        )  # fmt: skip
+        )
 
 
 def _joined(

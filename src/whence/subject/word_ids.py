@@ -48,8 +48,10 @@ def spelled(encoding: Encoding, example: Example, numbers: Sequence[int]) -> lis
     for one, (begin, end) in zip(which, encoding.offsets, strict=True):
         first, last = places.get(one, (begin, end))
         places[one] = min(first, begin), max(last, end)
-    return ["" if number == NO_WORD else texts[segment][slice(*places[segment, number])].strip()
-            for segment, number in which]  # fmt: skip
+    return [
+        "" if number == NO_WORD else texts[segment][slice(*places[segment, number])].strip()
+        for segment, number in which
+    ]
 
 
 def _starts(words: Sequence[str] | None, text: str, splits: bool) -> np.ndarray | None:

@@ -1,123 +1,57 @@
-"""What to train, on what, and how: the options of `whence train`, and each model's own defaults."""
+"""What to train, on what, and how: the options that every training has, and in `options` those of its model."""
 
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, model_validator
 
 from whence.core.errors import BadData
 from whence.data.checksum import sha256
 from whence.data.examples import Corpus
 from whence.data.tables.columns import Columns
-from whence.options import Unspoken, usually
-from whence.training.adversarial import Opposing
+from whence.options import Unspoken, checked, usually
+from whence.reference_model import ModelOptions, ReferenceModel, find_model
+from whence.training.adversarial import Adversarial
+from whence.training.defaults import split_options
 from whence.training.fit import Recipe
-from whence.training.guided import Guiding
-from whence.training.presets.wu2020 import Mode, options_of
-from whence.training.presets.yang2019 import OPTIONS as OF_CHUNKER
+from whence.training.guided import GuidedBy
 
-OF_ONE_RUN = ("seed", "altered", "altered_sites")  # trainings that differ in these alone are set beside one another
-LATER = (*OF_CHUNKER, "mode", "positions", "norm", "loss", "head_size", "inner_size", "freeze", "dropout_epochs",
-         "keep_epochs", "chosen_on", "opposing", "guiding")  # fmt: skip
-FINE_TUNED = "fine-tuned"
-POOLED = {"mode": "corrected", "hidden_size": 300, "layers": 6, "heads": 8, "dropout": 0.1, "freeze": True,
-          "batch_size": 500, "epochs": 300, "patience": 20, "optimizer": "adam", "learning_rate": 1e-4,
-          "weight_decay": 1e-4}  # fmt: skip
-PRESETS: dict[str, dict[str, Any]] = {
-    "additive": {},
-    "conditional": {},
-    "hierarchical": {"hidden_size": 50, "embedding_size": 200, "epochs": 15, "patience": 5, "clip": 10.0},
-    "disan": {"hidden_size": 300, "dropout": 0.25, "batch_size": 64, "epochs": 46, "patience": 10,
-              "optimizer": "adadelta", "learning_rate": 0.5, "weight_decay": 5e-5},
-    "recurrent": {"embedding_size": 256, "hidden_size": 256, "layers": 2, "dropout": 0.3, "batch_size": 64,
-                  "epochs": 20, "clip": 1.0, "weight_decay": 0.0},
-    "transformer": {"hidden_size": 256, "layers": 3, "dropout": 0.1, "batch_size": 64, "epochs": 20, "clip": 1.0,
-                    "learning_rate": 5e-4, "schedule": "linear", "optimizer": "adamw", "weight_decay": 1e-4},
-    "weighted": {"batch_size": 64, "epochs": 20},
-    "reader": {"attention": "none", "embedding_size": 64, "hidden_size": 64, "epochs": 30, "patience": 5, "clip": 1.0},
-    "pooled": POOLED,
-    "pooled_series": POOLED | {"batch_size": 25},
-    FINE_TUNED: {"epochs": 3, "learning_rate": 5e-5, "schedule": "linear", "optimizer": "adamw", "weight_decay": 0.01,
-                 "clip": 1.0},
-}  # fmt: skip
-REFERENCE = tuple(model for model in PRESETS if model != FINE_TUNED)  # what can be trained from nothing
+SCHEMA = 2  # of the cache key: a change here makes every saved training another one
+OF_ONE_RUN = ("seed", "override", "override_sites")  # trainings that differ in these alone are compared with each other
+BY_CONTENT = {"data", "data_dir", "columns", "vectors", "options"}  # in the cache key, not by their names
 
 
 class Training(BaseModel):
-    """What to train, on what, and how. Defaults are those of the model: for `additive` and `conditional` Jain &
-    Wallace's (2019); for `pooled` and `pooled_series` those of Wu et al. 2020, in one of three modes; for `disan` those
-    of its authors' code (their 400,000 steps are 46 epochs of SNLI); for `transformer` as a tagger, given a mode, those
-    of Yang 2019; for a saved model, which is fine-tuned, those usual for BERT.
+    """What to train, on what, and how. Options of the model are given like all others and kept in `options`:
+    `Training(model="additive", encoder="cnn", epochs=3).options.encoder`. Defaults are those of the model.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="ignore")  # nothing is ignored: `_split` refuses what it does not know
 
-    model: str = Field(
-        "additive", description=f"{', '.join(REFERENCE)}; or the folder or hub name of a model to fine-tune"
-    )
-    mode: Annotated[Mode | None, usually("corrected, of pooled and pooled_series", "paper|author-code|corrected")] = (
-        Field(
-            None,
-            description="whose options hold where nothing is said: the paper's, its authors' code's, or corrected ones"
-            " (pooled; transformer as a tagger)",
-        )
-    )
+    model: Unspoken[str] = Field("additive", description="a reference model, or the saved model to fine-tune")
+    options: Unspoken[SerializeAsAny[ModelOptions]] = Field(description="the model's own options")
     data: str = Field("reviews", description="corpus with splits train and dev: a name or a table with a split column")
     data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = Field(
-        None, description="folder with the native corpora"
+        None, description="folder with the downloaded corpora"
     )
-    columns: Columns = Field(Columns(), description="names of the table's columns, where they cannot be guessed")
+    columns: Columns = Field(Columns(), description="names of the table's columns, where they cannot be inferred")
     limit: Annotated[int | None, usually("all", "INT")] = Field(
-        None,
-        gt=1,
-        description="learn from so many of the examples, the same for all seeds, and a quarter of that in dev",
+        None, gt=1, description="train on at most N sampled examples, the same for all seeds; dev gets a quarter of N"
     )
     vectors: Annotated[Path | None, usually("none", "PATH")] = Field(
-        None, description="word vectors to begin with, in GloVe's text format"
+        None, description="initial word vectors, in GloVe's text format"
     )
-    encoder: Literal["lstm", "cnn", "average", "rnn", "gru"] = Field(
-        "lstm", description="what reads the words (additive: lstm, cnn, average; reader: rnn, lstm, gru)"
-    )
-    attention: Literal["additive", "dot", "none"] = Field(
-        "additive", description="how attention scores a word (none: reader answers from its last state)"
-    )
-    bypass: bool = Field(False, description="pairs: let the second text reach the decoder past the attention")
-    embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")
-    hidden_size: int = Field(128, gt=0, description="width of the encoder (per direction of the lstm)")
-    layers: int = Field(1, gt=0, description="layers (recurrent, transformer, pooled)")
-    heads: int = Field(4, gt=0, description="heads of a layer (transformer, pooled)")
-    head_size: int = Field(64, gt=0, description="width of a head (pooled)")
-    inner_size: int = Field(64, gt=0, description="width inside the feed-forward layers (pooled)")
-    feed_forward_size: Annotated[int | None, usually("twice hidden_size", "INT")] = Field(
-        None, gt=0, description="width inside the feed-forward layers (transformer)"
-    )
-    form: Literal["vaswani", "torchnlp"] = Field(
-        "vaswani", description="an encoder as Vaswani et al. have it, or torchnlp, which Yang 2019 used (transformer)"
-    )
-    rectified: bool = Field(False, description="ReLU and dropout also where none belong, as in torchnlp (transformer)")
-    masks_padding: bool = Field(True, description="let nobody attend to padding (transformer)")
-    positions: Literal["none", "sinusoidal"] = Field("none", description="what is added to the words' vectors (pooled)")
-    norm: Literal["post", "pre", "query"] = Field(
-        "pre",
-        description="layer norm after each sub-layer, before it (pooled, transformer), or before it on the queries"
-        " alone (pooled)",
-    )
-    loss: Literal["cross_entropy", "binary"] = Field(
-        "cross_entropy", description="of one class, or of a yes or no for each, summed (pooled)"
-    )
-    freeze: bool = Field(False, description="leave the given word vectors as they are (pooled, transformer)")
-    dropout: float = Field(0.0, ge=0, lt=1, description="share of the units that are left out in training")
-    dropout_epochs: int = Field(0, ge=0, description="so many epochs with dropout, then none (0: all with)")
     min_count: int = Field(1, gt=0, description="words seen less often are unknown")
-    subwords: int = Field(0, ge=0, description="so many word pieces as vocabulary (0: whole words)")
+    subwords: int = Field(0, ge=0, description="size of a subword vocabulary (0: whole words)")
     lowercase: bool = Field(True, description="read all words in lower case")
-    epochs: int = Field(8, ge=0, description="passes over the training texts, at most (0: the model as it begins)")
+    epochs: int = Field(8, ge=0, description="passes over the training texts, at most (0: the untrained model)")
     patience: int = Field(3, gt=0, description="stop after so many epochs without a better score on dev")
-    batch_size: int = Field(32, gt=0, description="texts at a time")
+    batch_size: int = Field(32, gt=0, description="texts in a batch")
     learning_rate: float = Field(1e-3, gt=0, description="of the optimizer")
     weight_decay: float = Field(1e-5, ge=0, description="on all but the attention's own parameters")
     optimizer: Literal["amsgrad", "adamw", "adam", "adam98", "adadelta"] = Field(
@@ -128,62 +62,103 @@ class Training(BaseModel):
     )
     warm_up: int = Field(500, gt=0, description="steps in which the learning rate goes up (noam)")
     clip: float = Field(0.0, ge=0, description="largest norm of a gradient (0: any)")
+    dropout_epochs: int = Field(0, ge=0, description="epochs with dropout, then none (0: all)")
     keep_epochs: bool = Field(False, description="keep the model of every epoch too, in OUT/epochs/N (0: untrained)")
-    chosen_on: Literal["dev", "test"] = Field(
-        "dev", description="the split that the best epoch is chosen by (test: as some authors did, never do so)"
+    select_on: Literal["dev", "test"] = Field(
+        "dev", description="the split that selects the best epoch (test: as some authors did; never do so)"
     )
-    altered: Literal["none", "uniform", "random"] = Field("none", description="attention during training (train+infer)")
-    altered_sites: tuple[str, ...] = Field(("*",), min_length=1, description="where: names of sites, or patterns")
-    opposing: Unspoken[Opposing | None] = Field(
-        None, description="answer like another model, and attend otherwise (`whence run adversary` sets it)"
+    override: Literal["none", "uniform", "random"] = Field(
+        "none", description="replace attention in training and evaluation"
     )
-    guiding: Unspoken[Guiding | None] = Field(
+    override_sites: tuple[str, ...] = Field(("*",), min_length=1, description="where: names of sites, or patterns")
+    adversarial: Unspoken[Adversarial | None] = Field(
+        None, description="predict like another model, and attend differently (`whence run adversary` sets it)"
+    )
+    guided_by: Unspoken[GuidedBy | None] = Field(
         None, description="attend as another model does (`whence run guide` sets it)"
     )
-    seed: int = Field(0, ge=0, description="everything random follows from it")
+    seed: int = Field(0, ge=0, description="random seed")
 
     @model_validator(mode="before")
     @classmethod
-    def _as_usual_for_the_model(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        usual = PRESETS.get(str(given.get("model", "additive")), PRESETS[FINE_TUNED])
-        mode = given.get("mode") or usual.get("mode")
-        return {**usual, **options_of(str(mode), str(given.get("model"))), **given}
+    def _split(cls, given: Any) -> Any:
+        return split_options(given, set(cls.model_fields)) if isinstance(given, Mapping) else given
+
+    @property
+    def reference(self) -> ReferenceModel | None:
+        """The reference model that is trained; None if a saved model is fine-tuned."""
+        return find_model(self.model)
 
     @property
     def recipe(self) -> Recipe:
         """The part that is about fitting."""
         return Recipe(
-            self.epochs, self.batch_size, self.learning_rate, self.weight_decay, self.patience, self.seed,
-            self.optimizer, self.schedule, self.clip, self.dropout_epochs, self.warm_up,
-        )  # fmt: skip
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            patience=self.patience,
+            seed=self.seed,
+            optimizer=self.optimizer,
+            schedule=self.schedule,
+            clip=self.clip,
+            dropout_epochs=self.dropout_epochs,
+            warm_up=self.warm_up,
+        )
 
-    def identity(self, corpus: Corpus) -> dict[str, Any]:
-        """What determines the trained model: the options, and the contents of the corpus.
+    def with_options(self, changes: Mapping[str, Any]) -> "Training":
+        """The same training but for some options, shared ones or the model's own.
 
-        Options that came later are left out where nothing is said: models that were trained before stay known.
+        For another `model`, of the model's own options those go over that it has too.
         """
-        later = {name for name in LATER if getattr(self, name) == type(self).model_fields[name].default}
-        by_contents = dict.fromkeys(("data", "data_dir", "columns", "vectors", *later), True)
-        named = {name: {"base"} for name in ("opposing", "guiding") if name not in by_contents}
-        options = self.model_dump(mode="json", exclude={**by_contents, **named})
-        return {**options, "corpus": corpus.checksum, "vectors": self.vectors and vectors_checksum(self.vectors)}
+        options = self.flat()
+        if changes.get("model", self.model) != self.model:
+            other = find_model(str(changes["model"]))
+            has = set(other.options.model_fields) if other else set()
+            options = {name: value for name, value in options.items() if name in type(self).model_fields or name in has}
+        return Training(**{**options, **changes})
 
-    def called(self, corpus: Corpus) -> str:
-        """The name of the folder in a workshop where this training's model is kept."""
-        where = "" if self.altered_sites == ("*",) else "-" + re.sub(r"[^a-z0-9_]+", "", "-".join(self.altered_sites))
-        return f"{corpus.name.replace(':', '-')}-{self.key(corpus)}-{self.altered}{where}-seed{self.seed}"
+    def flat(self) -> dict[str, Any]:
+        """All options by name, as a user gives them."""
+        shared = {name: getattr(self, name) for name in type(self).model_fields if name != "options"}
+        return {**shared, **dict(self.options)}
 
-    def key(self, corpus: Corpus) -> str:
-        """A short name for what is trained, whatever the seed and the alteration."""
-        same = {name: value for name, value in self.identity(corpus).items() if name not in OF_ONE_RUN}
+    def to_json(self) -> dict[str, Any]:
+        """All options by name, as values of JSON."""
+        return {**self.model_dump(mode="json", exclude={"options"}), **self.options.model_dump(mode="json")}
+
+    def cache_key(self, corpus: Corpus) -> dict[str, Any]:
+        """What determines the trained model: the options, and the contents of corpus and word vectors."""
+        by_content: dict[str, Any] = dict.fromkeys(BY_CONTENT, True)
+        bases = {name: {"base"} for name in ("adversarial", "guided_by")}  # their models are known by fingerprint
+        return {
+            "schema": SCHEMA,
+            **self.model_dump(mode="json", exclude={**by_content, **bases}),
+            **self.options.model_dump(mode="json"),
+            "corpus": corpus.checksum,
+            "vectors": self.vectors and vectors_checksum(self.vectors),
+        }
+
+    def folder_name(self, corpus: Corpus) -> str:
+        """The name of this training's folder in a models folder."""
+        where = "" if self.override_sites == ("*",) else "-" + re.sub(r"[^a-z0-9_]+", "", "-".join(self.override_sites))
+        key = self.key_across_seeds(corpus)
+        return f"{corpus.name.replace(':', '-')}-{key}-{self.override}{where}-seed{self.seed}"
+
+    def key_across_seeds(self, corpus: Corpus) -> str:
+        """A short hash of what is trained, whatever the seed and the override."""
+        same = {name: value for name, value in self.cache_key(corpus).items() if name not in OF_ONE_RUN}
         return hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def training_for(model: str, **options: Any) -> Training:
+    """The training of a reference model or of a saved one; wrong options are refused in a sentence (`BadConfig`)."""
+    return checked(Training, {"model": model, **options})
 
 
 @cache
 def vectors_checksum(path: Path) -> str:
-    """sha256 of a file of word vectors: two files of the same name may hold others."""
+    """sha256 of a file of word vectors: two files of the same name may differ."""
     if not path.is_file():
         raise BadData(f"there is no file {path}; expected word vectors in the text format of GloVe or fastText")
     return sha256(path)

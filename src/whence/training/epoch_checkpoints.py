@@ -1,4 +1,4 @@
-"""The models of every epoch of a training, kept beside the finished one: FOLDER/epochs/0 is the model untrained."""
+"""The models of every epoch of a training, kept with the finished one: FOLDER/epochs/0 is the model untrained."""
 
 import shutil
 from collections.abc import Callable
@@ -10,17 +10,17 @@ EPOCHS = "epochs"
 EachEpoch = Callable[[int, Subject], None]
 
 
-def keeping(folder: Path) -> EachEpoch:
-    """A callback that saves the model of each epoch, whole or not at all."""
+def save_epochs(folder: Path) -> EachEpoch:
+    """A callback that saves the model of each epoch, atomically."""
 
     def keep(epoch: int, subject: Subject) -> None:
         place = folder / EPOCHS / str(epoch)
-        beside = place.with_name(f".{epoch}")
-        shutil.rmtree(beside, ignore_errors=True)  # of a run that was cut off
-        subject.model.save_pretrained(beside)
-        subject.tokenizer.save_pretrained(beside)
+        temporary = place.with_name(f".{epoch}")
+        shutil.rmtree(temporary, ignore_errors=True)  # of a run that was cut off
+        subject.model.save_pretrained(temporary)
+        subject.tokenizer.save_pretrained(temporary)
         shutil.rmtree(place, ignore_errors=True)
-        beside.rename(place)
+        temporary.rename(place)
 
     return keep
 
@@ -31,7 +31,7 @@ def kept_epochs(folder: Path) -> dict[int, Path]:
     return {int(place.name): place for place in sorted(there, key=lambda place: int(place.name))}
 
 
-def all_of(*callbacks: EachEpoch | None) -> EachEpoch:
+def call_all(*callbacks: EachEpoch | None) -> EachEpoch:
     """Several callbacks as one, in their order."""
 
     def each(epoch: int, subject: Subject) -> None:

@@ -1,8 +1,8 @@
-"""Fitting a subject to examples: epochs, early stopping, checkpoints, and going on after a kill.
+"""Fitting a subject to examples: epochs, early stopping, checkpoints, and resuming after a kill.
 
 Whatever is random in an epoch (the order of the texts, dropout, random attention) is drawn from streams that the seed
-and the number of the epoch determine. So a run that was killed goes on from its last finished epoch as if nothing had
-happened.
+and the number of the epoch determine. So a run that was killed resumes after its last finished epoch with the
+same result.
 """
 
 import os
@@ -22,14 +22,15 @@ from whence.core.attending import attending
 from whence.core.errors import BadData
 from whence.core.seeds import stream
 from whence.data.examples import Example
+from whence.models.parts.encoders import PlainModel, scores_attention
 from whence.subject.batch import Batch
 from whence.subject.metrics import Rules, score
 from whence.subject.subject import Subject
 from whence.subject.threads import suited
 
 POOL = 50  # batches' worth of texts that are sorted by length together
-KEPT = 50_000  # texts whose batches are kept in memory between epochs
-WARMING = 0.1  # share of the steps in which a linear schedule goes up
+MAX_CACHED_TEXTS = 50_000  # texts whose batches are kept in memory between epochs
+WARM_UP_SHARE = 0.1  # share of the steps in which a linear schedule goes up
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "amsgrad": partial(torch.optim.Adam, amsgrad=True),
     "adamw": torch.optim.AdamW,
@@ -56,21 +57,21 @@ class Recipe:
     warm_up: int = 500  # steps in which noam's rate goes up
 
 
-class Lesson:
-    """What a model is taught, batch by batch, and what it is chosen by: the right answers."""
+class Objective:
+    """What training minimises, batch by batch, and what selects the best epoch: by default, the labels decide both."""
 
     def loss(self, subject: Subject, batch: Batch) -> Float[Tensor, ""]:
-        """What is to become small."""
+        """What training minimises."""
         return loss_of(subject, batch)
 
     def score(self, subject: Subject, dev: Sequence[Example], batch_size: int, override: Rules | None) -> float:
-        """What the best epoch is chosen by."""
+        """What selects the best epoch."""
         return score(subject, dev, batch_size, override)
 
 
 @dataclass
 class Progress:
-    """Where a run stands; all of it is in the checkpoint."""
+    """The state of a run; all of it is in the checkpoint."""
 
     epoch: int = 0
     best: float = float("-inf")
@@ -88,25 +89,25 @@ def fit(
     checkpoint: Path | None = None,
     override: Callable[[Generator], Rules] | None = None,
     each_epoch: Callable[[int, Subject], None] | None = None,
-    lesson: Lesson | None = None,
+    objective: Objective | None = None,
     quiet: bool = False,
 ) -> Progress:
     """Fit the subject's model in place, and leave it as it was in its best epoch on `dev`.
 
-    The `lesson` is to give the right answers, unless another one is given. `override` makes a rule for the attention of
+    The default `objective` is to predict the labels. `override` makes a rule for the attention of
     a whole epoch, in training and on dev alike (*train+infer* of Vashishth et al. 2019). With a `checkpoint` path, the
-    run is written there after every epoch, and taken up from there. `each_epoch` is called with the number of epochs
-    done and the subject as it then is: with 0 before the first, and after every one. A run that is taken up calls it
-    for the epochs that it trains, so that none is missed, and one may come twice.
+    run is written there after every epoch, and resumed from there. `each_epoch` is called with the number of epochs
+    done and the subject as it then is: with 0 before the first, and after every one. A resumed run calls it for the
+    epochs that it trains, so that none is missed, and one may come twice.
     """
     if not train or not dev:
-        raise BadData(f"fitting needs examples to learn from and to choose by; came {len(train)} and {len(dev)}")
-    model, lesson = subject.model, lesson or Lesson()
+        raise BadData(f"fitting needs examples to train on and to select by; came {len(train)} and {len(dev)}")
+    model, objective = subject.model, objective or Objective()
     optimizer = OPTIMIZERS[recipe.optimizer](_groups(model, recipe), lr=recipe.learning_rate)
     progress, kept = Progress(), {name: tensor.clone() for name, tensor in model.state_dict().items()}
     if checkpoint is not None and checkpoint.exists():
-        progress, kept = _take_up(checkpoint, model, optimizer)
-    batches = composed(subject, train, recipe)
+        progress, kept = _resume(checkpoint, model, optimizer)
+    batches = in_batches(subject, train, recipe)
     bar = tqdm(
         total=recipe.epochs, initial=progress.epoch, desc=f"training {subject.name}", unit="epoch", disable=quiet
     )
@@ -114,8 +115,10 @@ def fit(
         if each_epoch is not None and progress.epoch == 0:
             each_epoch(0, subject)
         while progress.epoch < recipe.epochs and progress.waited < recipe.patience:
-            loss = _epoch(subject, batches, recipe, optimizer, progress.epoch, override, lesson)
-            reached = lesson.score(subject, dev, recipe.batch_size, _rule(override, recipe.seed, progress.epoch, "dev"))
+            loss = _epoch(subject, batches, recipe, optimizer, progress.epoch, override, objective)
+            reached = objective.score(
+                subject, dev, recipe.batch_size, _rule(override, recipe.seed, progress.epoch, "dev")
+            )
             progress.losses.append(loss)
             progress.scores.append(reached)
             progress.epoch += 1
@@ -140,7 +143,7 @@ def _epoch(
     optimizer: torch.optim.Optimizer,
     epoch: int,
     override: Callable[[Generator], Rules] | None,
-    lesson: Lesson,
+    objective: Objective,
 ) -> float:
     """One pass over the training texts; the mean loss."""
     torch.manual_seed(stream(recipe.seed, f"epoch {epoch}").initial_seed())  # dropout
@@ -150,7 +153,7 @@ def _epoch(
     with attending(subject.model, override=_rule(override, recipe.seed, epoch, "train"), watch=None):
         for done, number in enumerate(order):
             batch = batches[number]()
-            loss = lesson.loss(subject, batch)
+            loss = objective.loss(subject, batch)
             optimizer.zero_grad()
             loss.backward()
             if recipe.clip:
@@ -165,19 +168,19 @@ def _epoch(
 
 
 def loss_of(subject: Subject, batch: Batch) -> Float[Tensor, ""]:
-    """Mean cross-entropy of the right answers; a translator and a model of series reckon it themselves, of their
-    labels, and so does a model that says yes or no to each class.
+    """Mean cross-entropy of the labels; a translator, a model of series and a model with one sigmoid per class compute
+    their own loss.
     """
     if "labels" in batch.inputs:
         return subject.model(**batch.inputs).loss
     gold = batch.gold.to(subject.device)
-    if getattr(subject.model.config, "loss", None) == "binary":
+    if isinstance(subject.model, PlainModel) and subject.model.computes_loss:
         return subject.model(**batch.inputs, labels=gold[:, 0]).loss
     return F.cross_entropy(subject.logits(batch).flatten(0, 1), gold.flatten(), ignore_index=-1)
 
 
 def _rate(recipe: Recipe, epochs: float, steps: int) -> float:
-    """The learning rate's share of its largest value, when so many epochs, of so many steps each, are done.
+    """The learning rate as a share of its largest value, after `epochs` of so many steps each.
 
     `noam` (Vaswani et al. 2017, Eq. 3) goes up to the step `warm_up`, and then down with the root of the steps.
     """
@@ -187,22 +190,22 @@ def _rate(recipe: Recipe, epochs: float, steps: int) -> float:
         share = epochs * steps / recipe.warm_up
         return min(share, share**-0.5)
     done = epochs / recipe.epochs
-    return min(done / WARMING, (1.0 - done) / (1.0 - WARMING))
+    return min(done / WARM_UP_SHARE, (1.0 - done) / (1.0 - WARM_UP_SHARE))
 
 
-def composed(subject: Subject, train: Sequence[Example], recipe: Recipe) -> list[Callable[[], Batch]]:
+def in_batches(subject: Subject, train: Sequence[Example], recipe: Recipe) -> list[Callable[[], Batch]]:
     """The training texts in batches, the same in every epoch; kept in memory if they are not too many."""
 
     def encoded(numbers: list[int]) -> Batch:
         return subject.encode([train[number] for number in numbers], numbers)
 
-    keep = cache if len(train) <= KEPT else lambda make: make
+    keep = cache if len(train) <= MAX_CACHED_TEXTS else lambda make: make
     numbers = by_length(train, recipe.batch_size, stream(recipe.seed, "batches"))
     return [keep(partial(encoded, some)) for some in numbers]
 
 
 def by_length(examples: Sequence[Example], batch_size: int, generator: Generator) -> list[list[int]]:
-    """All numbers in random batches of like length: pools of random texts, each sorted and cut."""
+    """All numbers in random batches of similar length: pools of random texts, each sorted and cut."""
     order = torch.randperm(len(examples), generator=generator).tolist()
     batches = []
     for start in range(0, len(order), POOL * batch_size):
@@ -212,14 +215,12 @@ def by_length(examples: Sequence[Example], batch_size: int, generator: Generator
 
 
 def _groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
-    """Parameters with and without weight decay: Jain & Wallace spare those that score the attention; a model may say
-    by a method `spared` which are.
-    """
-    is_spared: Callable[[str], bool] = getattr(model, "spared", lambda name: name.startswith("score."))
+    """Parameters with and without weight decay: Jain & Wallace exempt those that score the attention."""
+    exempt = model.has_no_decay if isinstance(model, PlainModel) else scores_attention
     named = list(model.named_parameters())
-    spared = [parameter for name, parameter in named if is_spared(name)]
-    others = [parameter for name, parameter in named if not is_spared(name)]
-    return [{"params": others, "weight_decay": recipe.weight_decay}, {"params": spared, "weight_decay": 0.0}]
+    without = [parameter for name, parameter in named if exempt(name)]
+    others = [parameter for name, parameter in named if not exempt(name)]
+    return [{"params": others, "weight_decay": recipe.weight_decay}, {"params": without, "weight_decay": 0.0}]
 
 
 def _rule(override: Callable[[Generator], Rules] | None, seed: int, epoch: int, when: str) -> Rules | None:
@@ -236,7 +237,7 @@ def _write(path: Path, model: nn.Module, optimizer: Any, progress: Progress, kep
         new.unlink(missing_ok=True)
 
 
-def _take_up(path: Path, model: nn.Module, optimizer: Any) -> tuple[Progress, dict[str, Any]]:
+def _resume(path: Path, model: nn.Module, optimizer: Any) -> tuple[Progress, dict[str, Any]]:
     state = torch.load(path, weights_only=True)
     model.load_state_dict(state["model"])
     optimizer.load_state_dict(state["optimizer"])

@@ -1,7 +1,7 @@
-"""A model whose attention is given from outside, text by text, whenever it is trained or asked.
+"""A model whose attention is imposed on it, text by text, in training and evaluation alike.
 
 Wiegreffe & Pinter 2019, §3.4 (on an MLP over word vectors); Yang 2019, §4.3 (on the same transformer, the rest of it
-free). The weights are the same in every epoch, and are imposed in training and in testing alike.
+free). The weights are the same in every epoch.
 
 Differs from Yang 2019's code, which never handed the stored weights to the model: what it printed as Table 2 is an
 ordinary training, three times.
@@ -23,33 +23,33 @@ from whence.core.overrides import imposed, permuted, random, uniform
 from whence.core.seeds import stream
 from whence.subject.batch import Batch
 from whence.subject.subject import Subject
-from whence.training.adversarial import seen
+from whence.training.adversarial import observe
 
 Source = Literal["base", "uniform", "random", "permuted"]
 
 
-class Guiding(BaseModel):
-    """Whose attention is imposed: another model's, the same shuffled, equal or random weights."""
+class GuidedBy(BaseModel):
+    """Whose attention is imposed: another model's, the same shuffled, uniform or random weights."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     base: str = Field(description="folder or hub name of the model whose attention is imposed")
-    fingerprint: str = Field(description="what that model is known by")
-    source: Source = Field("base", description="its weights, the same in random order, equal or random ones")
+    fingerprint: str = Field(description="hash of that model")
+    source: Source = Field("base", description="its weights, the same in random order, uniform or random ones")
 
 
 class Guided(Subject):
-    """A subject that attends as it is told."""
+    """A subject whose attention is imposed."""
 
     def __init__(self, subject: Subject, base: Subject, source: Source, seed: int = 0) -> None:
-        vars(self).update(vars(subject))
+        super().__init__(subject.model, subject.tokenizer, subject.task.name, subject.name)
         self.base, self.source, self.seed = base, source, seed
-        self.kept: WeakKeyDictionary[Batch, Mapping[str, Float[Tensor, "batch head query key"]]] = WeakKeyDictionary()
+        self.cached: WeakKeyDictionary[Batch, Mapping[str, Float[Tensor, "batch head query key"]]] = WeakKeyDictionary()
         if source in ("base", "permuted"):
             self.pairs = paired(subject, base)
 
     def logits(self, batch: Batch) -> Float[Tensor, "batch position class"]:
-        """The answers under the weights that are imposed."""
+        """The predictions under the weights that are imposed."""
         with attending(self.model, override=self.rules(batch), watch=None):
             return super().logits(batch)
 
@@ -58,19 +58,19 @@ class Guided(Subject):
         if self.source == "uniform":
             return {"*": uniform}
         if self.source == "random":
-            return {"*": random(self._draws(batch))}
+            return {"*": random(self._generator(batch))}
         given: dict[str, Rule] = {site: imposed(weights) for site, weights in self._weights(batch).items()}
-        return given if self.source == "base" else {**given, "*": permuted(self._draws(batch))}
+        return given if self.source == "base" else {**given, "*": permuted(self._generator(batch))}
 
     @torch.no_grad()
     def _weights(self, batch: Batch) -> Mapping[str, Float[Tensor, "batch head query key"]]:
-        if batch not in self.kept:
-            calls = seen(self.base, batch, tuple(set(self.pairs.values()))).calls
-            self.kept[batch] = {site: calls[theirs].weights for site, theirs in self.pairs.items()}
-        return self.kept[batch]
+        if batch not in self.cached:
+            calls = observe(self.base, batch, tuple(set(self.pairs.values()))).calls
+            self.cached[batch] = {site: calls[theirs].weights for site, theirs in self.pairs.items()}
+        return self.cached[batch]
 
-    def _draws(self, batch: Batch) -> torch.Generator:
-        """Random numbers that follow from the seed and the texts."""
+    def _generator(self, batch: Batch) -> torch.Generator:
+        """A generator that the seed and the texts determine."""
         texts = hashlib.sha256("\n".join(" ".join(row) for row in batch.tokens).encode()).hexdigest()
         return stream(self.seed, f"{self.source} {texts}")
 

@@ -1,4 +1,4 @@
-"""Models before their first epoch: a vocabulary of the training words, and weights that follow from the seed."""
+"""Models before their first epoch: a vocabulary of the training words, and initial weights that the seed determines."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,47 +8,37 @@ import torch
 from torch import Generator
 from transformers import PreTrainedTokenizerBase
 
-from whence.core.errors import BadConfig, BadData, CannotLoad
+from whence.core.errors import BadData, CannotLoad
 from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
 from whence.data.formats.text import there
 from whence.data.lexical.vectors import read_vectors
+from whence.reference_model import REFERENCE_MODELS, BuildInputs
 from whence.subject.loading import load_model, load_tokenizer
 from whence.subject.subject import Subject
 from whence.subject.tasks import TASKS
-from whence.training.build import BUILD, frozen
 from whence.training.config import Training
-from whence.training.presets.wu2020 import MODELS
-from whence.training.vocabulary import piece_tokenizer, word_tokenizer
+from whence.training.vocabulary import subword_tokenizer, word_tokenizer
 
 
 def untrained(training: Training, corpus: Corpus) -> Subject:
     """The model before its first epoch: a reference model, or a saved one with a new head for the corpus's labels."""
-    examples, task = learnable(corpus, "train"), task_of(corpus)
-    refuse_mode(training, task)
+    examples, task, reference = learnable(corpus, "train"), task_of(corpus), training.reference
     with torch.random.fork_rng():
         torch.manual_seed(stream(training.seed, "beginning").initial_seed())
-        if training.model not in BUILD:
+        if reference is None:
             return _saved(training, task, corpus)
-        known = [example for split in corpus.splits for example in corpus[split]] if frozen(training) else examples
+        reference.refuse_other_tasks(task, corpus)
+        frozen = training.options.freezes_vectors and training.vectors is not None
+        known = [example for split in corpus.splits for example in corpus[split]] if frozen else examples
         tokenizer = vocabulary(training, known, task)
         vectors = known_vectors(training, tokenizer)
-        width = len(next(iter(vectors.values()))) if vectors else training.embedding_size
-        model = BUILD[training.model](training, tokenizer, corpus, task, width)
+        width = len(next(iter(vectors.values()))) if vectors else None
+        model = reference.build(training.options, BuildInputs(tokenizer, corpus, task, width))
     if vectors:
         table: Any = model.get_input_embeddings()
-        begin_with(table.weight, tokenizer.get_vocab(), vectors, stream(training.seed, "vectors"))
+        init_vectors(table.weight, tokenizer.get_vocab(), vectors, stream(training.seed, "vectors"))
     return Subject(model, tokenizer, task, training.model)
-
-
-def refuse_mode(training: Training, task: str) -> None:
-    """Refuse a mode of a model, or of a task, that no paper is about."""
-    if training.mode is not None and training.model not in MODELS:
-        raise BadConfig(f"a mode is a reading of a paper's model: pooled (Wu et al. 2020), or transformer as a tagger"
-                        f" (Yang 2019); {training.model} has none. Leave mode out")  # fmt: skip
-    if training.mode is not None and training.model == "transformer" and task != "token-classification":
-        raise BadConfig("the modes of transformer are readings of Yang 2019's tagger; this corpus has no tags of words."
-                        " Leave mode out")  # fmt: skip
 
 
 def _saved(training: Training, task: str, corpus: Corpus) -> Subject:
@@ -59,7 +49,7 @@ def _saved(training: Training, task: str, corpus: Corpus) -> Subject:
     except CannotLoad as error:
         if there(training.model):
             raise
-        raise CannotLoad(f"{unknown} {', '.join(BUILD)} ({error})") from error
+        raise CannotLoad(f"{unknown} {', '.join(REFERENCE_MODELS.names())} ({error})") from error
     return Subject(model, load_tokenizer(training.model), task, training.model)
 
 
@@ -84,8 +74,10 @@ def learnable(corpus: Corpus, split: str) -> tuple[Example, ...]:
         raise BadData(f"{corpus.name} has examples without {wanted} in {split}; training needs one for each")
     brief = [number for number, e in enumerate(examples) if needs == "values" and len(e.windows or ()) < 2]
     if brief:
-        raise BadData(f"{corpus.name} has narratives of one window in {split} (the first is number {brief[0]}, counted "
-                      "from 0); expected two windows or more: the values of one do not vary")  # fmt: skip
+        raise BadData(
+            f"{corpus.name} has narratives of one window in {split} (the first is number {brief[0]}, counted "
+            "from 0); expected two windows or more: the values of one do not vary"
+        )
     classes = sorted({str(example.label) for example in examples}) if needs == "label" else []
     if split == "train" and needs == "label" and len(classes) < 2:
         raise BadData(f"{corpus.name} has one class only ({', '.join(classes) or 'none'}); expected two or more")
@@ -95,7 +87,7 @@ def learnable(corpus: Corpus, split: str) -> tuple[Example, ...]:
 def vocabulary(training: Training, examples: Sequence[Example], task: str) -> PreTrainedTokenizerBase:
     """Whole words, or word pieces if so many were asked for; source and target of a translator share it."""
     if training.subwords:
-        return piece_tokenizer(examples, training.subwords, lowercase=training.lowercase, framed=task != "seq2seq")
+        return subword_tokenizer(examples, training.subwords, lowercase=training.lowercase, framed=task != "seq2seq")
     return word_tokenizer(
         examples, min_count=training.min_count, lowercase=training.lowercase, framed=task != "seq2seq"
     )
@@ -112,7 +104,7 @@ def known_vectors(training: Training, tokenizer: PreTrainedTokenizerBase) -> dic
 
 
 @torch.no_grad()
-def begin_with(
+def init_vectors(
     table: torch.Tensor, numbers: dict[str, int], found: dict[str, np.ndarray], generator: Generator
 ) -> None:
     """Word vectors where there are some; a word without one is drawn from a normal of the same mean and spread."""

@@ -1,4 +1,4 @@
-"""What is recorded of a training beside its model: how it was done, how it went, whether it can be done again."""
+"""The record of a training, saved with its model: its options, its course, and whether it can be repeated."""
 
 import json
 from pathlib import Path
@@ -13,25 +13,25 @@ from whence.training.config import Training
 RECORD = "training.json"  # written last: a folder that has it is finished
 
 
-def recorded(folder: Path) -> Training | None:
+def recorded_training(folder: Path) -> Training | None:
     """How the model in a folder was trained, if Whence trained it."""
     try:
         return Training(**_record(folder)["training"])
-    except (KeyError, TypeError, ValidationError):
+    except (KeyError, TypeError, ValidationError, BadConfig):
         return None
 
 
 def retrainable(folder: Path, corpus: Corpus) -> tuple[Training | None, str]:
-    """How to train the model in a folder again on this corpus; or None and why not, if Whence trained it."""
-    training = recorded(folder)
+    """How to retrain the model in a folder on this corpus; or None and why not, if Whence trained it."""
+    training = recorded_training(folder)
     if training is None:
         return None, ""
     if not {"train", "dev"} <= set(corpus.splits):
         return None, f"{corpus.name} has no splits train and dev"
-    if _record(folder)["identity"]["corpus"] != corpus.checksum:
+    if _record(folder)["cache_key"]["corpus"] != corpus.checksum:
         return None, f"the model was trained on other examples than those of {corpus.name}"
     if training.vectors is not None and not training.vectors.is_file():
-        return None, f"the word vectors that it began with are not there any more ({training.vectors})"
+        return None, f"its initial word vectors are not available any more ({training.vectors})"
     return training, ""
 
 
@@ -40,13 +40,14 @@ def training_seconds(folder: Path) -> float:
     return float(_record(folder)["seconds"])
 
 
-def refuse_other(folder: Path, identity: dict[str, Any], name: str = RECORD) -> None:
-    """Refuse a folder that holds a model of another identity."""
-    there = _record(folder, name).get("identity", {})
-    differing = sorted(key for key in {*there, *identity} if there.get(key) != identity.get(key))
+def refuse_other(folder: Path, key: dict[str, Any], name: str = RECORD) -> None:
+    """Refuse a folder that holds a model of another training."""
+    there = _record(folder, name).get("cache_key", {})
+    differing = sorted(option for option in {*there, *key} if there.get(option) != key.get(option))
     if differing:
         raise BadConfig(
-            f"{folder} holds a model that was trained otherwise (other: {', '.join(differing)}); name another folder"
+            f"{folder} holds a model of another training (these options differ: {', '.join(differing)});"
+            " name another folder"
         )
 
 
@@ -56,5 +57,5 @@ def _record(folder: Path, name: str = RECORD) -> dict[str, Any]:
         record = json.loads((folder / name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    ours = isinstance(record, dict) and isinstance(record.get("identity"), dict)
+    ours = isinstance(record, dict) and isinstance(record.get("cache_key"), dict)
     return record if ours else {}

@@ -1,6 +1,6 @@
-"""Training a reference model on a corpus: `whence train additive --data sst`; and many side by side, one process each.
+"""Training a reference model on a corpus: `whence train additive --data sst`; and many in parallel, one process each.
 
-What is finished already is not trained again.
+What is finished already is not retrained.
 """
 
 import os
@@ -25,15 +25,15 @@ from whence.data.examples import Corpus, Example
 from whence.data.registry import load as load_corpus
 from whence.results.atomic_write import saving, write_json
 from whence.subject.subject import Subject, load
-from whence.training.adversarial import Opponent
+from whence.training.adversarial import AdversarialObjective
 from whence.training.config import Training
-from whence.training.epoch_checkpoints import EachEpoch, all_of, keeping
-from whence.training.fit import Lesson, fit
+from whence.training.epoch_checkpoints import EachEpoch, call_all, save_epochs
+from whence.training.fit import Objective, fit
 from whence.training.guided import Guided
 from whence.training.init import learnable, untrained
 from whence.training.record import RECORD, refuse_other
 
-ALTERED: dict[str, Callable[[Generator], Rule]] = {"uniform": lambda _: uniform, "random": random}
+OVERRIDES: dict[str, Callable[[Generator], Rule]] = {"uniform": lambda _: uniform, "random": random}
 
 
 def train(
@@ -46,23 +46,23 @@ def train(
 ) -> Subject:
     """A trained subject, saved in `folder` with `save_pretrained`; taken from there if it is finished already.
 
-    A run that was cut off goes on from its last finished epoch. `each_epoch` is called as `fit` calls it, for epochs
-    that are trained now; what is to be asked of every epoch later needs `keep_epochs`.
+    A run that was cut off resumes after its last finished epoch. `each_epoch` is called as `fit` calls it, for epochs
+    that are trained now; to evaluate every epoch later, use `keep_epochs`.
     """
     corpus = corpus or load_corpus(training.data, data_dir=training.data_dir, columns=training.columns)
-    identity = training.identity(corpus)
+    key = training.cache_key(corpus)
     if (folder / RECORD).exists():
-        refuse_other(folder, identity)
-        return led(load(folder), training)
+        refuse_other(folder, key)
+        return guided(load(folder), training)
     with saving(folder):
-        return _trained(training, folder, corpus, identity, each_epoch, quiet)
+        return _train(training, folder, corpus, key, each_epoch, quiet)
 
 
-def _trained(
+def _train(
     training: Training,
     folder: Path,
     corpus: Corpus,
-    identity: dict[str, Any],
+    key: dict[str, Any],
     each_epoch: EachEpoch | None,
     quiet: bool,
 ) -> Subject:
@@ -72,27 +72,38 @@ def _trained(
             f"{corpus.name} has the splits {', '.join(corpus.splits)}; training needs train and dev. Give the table a"
             " column `split` that says train, dev or test in each row"
         )
-    train = drawn(corpus["train"], training.limit)
-    dev = drawn(learnable(corpus, training.chosen_on), training.limit and training.limit // 4)
-    subject, lesson = begun(training, replace(corpus, splits={**corpus.splits, "train": tuple(train)}))
+    train = sample(corpus["train"], training.limit)
+    dev = sample(learnable(corpus, training.select_on), training.limit and training.limit // 4)
+    subject, objective = start(training, replace(corpus, splits={**corpus.splits, "train": tuple(train)}))
     folder.mkdir(parents=True, exist_ok=True)
     started = folder / "training.started.json"
     if started.exists():
-        refuse_other(folder, identity, started.name)
+        refuse_other(folder, key, started.name)
     else:
-        write_json(started, {"identity": identity})
+        write_json(started, {"cache_key": key})
     progress = fit(
-        subject, train, dev, training.recipe, checkpoint=folder / "checkpoint.pt", quiet=quiet,
-        override=None if training.altered == "none" else partial(_alteration, training),
-        each_epoch=all_of(keeping(folder) if training.keep_epochs else None, each_epoch), lesson=lesson,
-    )  # fmt: skip
+        subject,
+        train,
+        dev,
+        training.recipe,
+        checkpoint=folder / "checkpoint.pt",
+        override=None if training.override == "none" else partial(_override, training),
+        each_epoch=call_all(save_epochs(folder) if training.keep_epochs else None, each_epoch),
+        objective=objective,
+        quiet=quiet,
+    )
     subject.model.save_pretrained(folder)
     subject.tokenizer.save_pretrained(folder)
     vectors = training.vectors and training.vectors.resolve()  # to be found from any folder
-    options = training.model_copy(update={"vectors": vectors}).model_dump(mode="json")
-    record = {"identity": identity, "training": options, "dev": progress.scores,
-              "losses": progress.losses, "best": progress.best if progress.scores else None,
-              "seconds": round(time.perf_counter() - started_at, 2), "notes": list(corpus.notes)}  # fmt: skip
+    record = {
+        "cache_key": key,
+        "training": training.model_copy(update={"vectors": vectors}).to_json(),
+        "dev": progress.scores,
+        "losses": progress.losses,
+        "best": progress.best if progress.scores else None,
+        "seconds": round(time.perf_counter() - started_at, 2),
+        "notes": list(corpus.notes),
+    }
     write_json(folder / RECORD, record)
     for leftover in (started, folder / "checkpoint.pt", folder / "checkpoint.new"):
         leftover.unlink(missing_ok=True)
@@ -100,45 +111,44 @@ def _trained(
     return subject
 
 
-def begun(training: Training, corpus: Corpus) -> tuple[Subject, Lesson]:
-    """The model before its first epoch, and what it will be taught: right answers as a rule, with its attention given
-    from outside if it is guided; another model's answers if it opposes that.
-    """
-    if training.opposing is not None:
-        base, from_base = (known(training.opposing.base, training.opposing.fingerprint) for _ in range(2))
-        subject = from_base if training.opposing.start == "base" else untrained(training, corpus)
-        return subject, Opponent(base, training.opposing)
-    return led(untrained(training, corpus), training), Lesson()
+def start(training: Training, corpus: Corpus) -> tuple[Subject, Objective]:
+    """The model before its first epoch, and its objective: the labels, unless it is trained as an adversary."""
+    adversarial = training.adversarial
+    if adversarial is not None:
+        base, from_base = (load_exactly(adversarial.base, adversarial.fingerprint) for _ in range(2))
+        subject = from_base if adversarial.start == "base" else untrained(training, corpus)
+        return subject, AdversarialObjective(base, adversarial)
+    return guided(untrained(training, corpus), training), Objective()
 
 
-def led(subject: Subject, training: Training) -> Subject:
-    """The subject as it attends: as a guide tells it, if it was trained so."""
-    if training.guiding is None:
+def guided(subject: Subject, training: Training) -> Subject:
+    """The subject with the attention of its guide imposed, if it was trained with one."""
+    if training.guided_by is None:
         return subject
-    guide = known(training.guiding.base, training.guiding.fingerprint)
-    return Guided(subject, guide, training.guiding.source, training.seed)
+    guide = load_exactly(training.guided_by.base, training.guided_by.fingerprint)
+    return Guided(subject, guide, training.guided_by.source, training.seed)
 
 
-def known(folder: str, fingerprint: str) -> Subject:
-    """The model in a folder, if it is the one that is meant."""
+def load_exactly(folder: str, fingerprint: str) -> Subject:
+    """The model in a folder, if it has this fingerprint."""
     subject = load(folder)
     if subject.fingerprint != fingerprint:
         raise BadConfig(f"{folder} holds another model than when it was named; run the experiment on it again")
     return subject
 
 
-def altered_as(training: Training) -> Mapping[str, Rule] | None:
-    """The rules that a model was trained with, to look at it as it was trained."""
-    return None if training.altered == "none" else _alteration(training, stream(training.seed, "attention after"))
+def trained_override(training: Training) -> Mapping[str, Rule] | None:
+    """The override that a model was trained with, to evaluate it as it was trained."""
+    return None if training.override == "none" else _override(training, stream(training.seed, "attention after"))
 
 
-def _alteration(training: Training, generator: Generator) -> Mapping[str, Rule]:
-    rule = ALTERED[training.altered](generator)
-    return dict.fromkeys(training.altered_sites, rule)
+def _override(training: Training, generator: Generator) -> Mapping[str, Rule]:
+    rule = OVERRIDES[training.override](generator)
+    return dict.fromkeys(training.override_sites, rule)
 
 
-def drawn(examples: Sequence[Example], limit: int | None) -> Sequence[Example]:
-    """So many of the examples at most, drawn by chance, but always the same."""
+def sample(examples: Sequence[Example], limit: int | None) -> Sequence[Example]:
+    """At most `limit` of the examples, sampled, but always the same."""
     if limit is None or limit >= len(examples):
         return examples
     numbers = torch.randperm(len(examples), generator=stream(0, "limit"))[:limit]

@@ -10,12 +10,12 @@ from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import Metaspace, Punctuation, Sequence, Whitespace, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer
-from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
 from whence.data.examples import Example
 
 PAD, UNK, BOS, EOS = "<pad>", "<unk>", "<s>", "</s>"
-SPECIALS = (PAD, UNK, BOS, EOS)
+SPECIAL_TOKENS = (PAD, UNK, BOS, EOS)
 LONGEST = 5_000  # tokens; a recurrent model has no limit of its own
 
 
@@ -32,7 +32,9 @@ def word_tokenizer(
     normalizer = Lowercase() if lowercase else None
     counts = Counter(_words(examples, splitter, normalizer))
     kept = [word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count >= min_count]
-    numbers = {word: number for number, word in enumerate([*SPECIALS, *(w for w in kept if w not in SPECIALS)])}
+    numbers = {
+        word: number for number, word in enumerate([*SPECIAL_TOKENS, *(w for w in kept if w not in SPECIAL_TOKENS)])
+    }
     tokenizer = Tokenizer(WordLevel(numbers, unk_token=UNK))
     if normalizer is not None:
         tokenizer.normalizer = normalizer
@@ -40,27 +42,18 @@ def word_tokenizer(
     return _finished(tokenizer, framed)
 
 
-def piece_tokenizer(
+def subword_tokenizer(
     examples: Collection[Example], size: int, *, lowercase: bool = True, framed: bool = True
 ) -> PreTrainedTokenizerFast:
-    """A tokenizer of `size` pieces of words (byte-pair encoding, Sennrich et al. 2016), learned from these examples."""
+    """A tokenizer of `size` subwords (byte-pair encoding, Sennrich et al. 2016), learned from these examples."""
     tokenizer = Tokenizer(BPE(unk_token=UNK))
     if lowercase:
         tokenizer.normalizer = Lowercase()
     tokenizer.pre_tokenizer = Sequence([Metaspace(), Punctuation()])
     tokenizer.decoder = MetaspaceDecoder()
-    trainer = BpeTrainer(vocab_size=size, special_tokens=list(SPECIALS), show_progress=False)
+    trainer = BpeTrainer(vocab_size=size, special_tokens=list(SPECIAL_TOKENS), show_progress=False)
     tokenizer.train_from_iterator(_texts(examples), trainer)
     return _finished(tokenizer, framed)
-
-
-def sentence_ends(tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    """The tokens after which a sentence ends: marks with a full stop, a question mark or an exclamation mark."""
-    vocabulary = tokenizer.get_vocab()
-    return sorted(
-        number for token, number in vocabulary.items()
-        if set(token) & set(".!?") and not any(letter.isalnum() for letter in token)
-    )  # fmt: skip
 
 
 def _finished(tokenizer: Tokenizer, framed: bool) -> PreTrainedTokenizerFast:
@@ -72,9 +65,14 @@ def _finished(tokenizer: Tokenizer, framed: bool) -> PreTrainedTokenizerFast:
         special_tokens=[(token, tokenizer.token_to_id(token)) for token in (BOS, EOS)],
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token=PAD, unk_token=UNK, bos_token=BOS, eos_token=EOS,
-        model_max_length=LONGEST, model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-    )  # fmt: skip
+        tokenizer_object=tokenizer,
+        pad_token=PAD,
+        unk_token=UNK,
+        bos_token=BOS,
+        eos_token=EOS,
+        model_max_length=LONGEST,
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )
 
 
 def _texts(examples: Iterable[Example]) -> Iterable[str]:

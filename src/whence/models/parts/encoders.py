@@ -44,10 +44,29 @@ def to_the_front(
     return x.gather(1, order[..., None].expand(-1, -1, x.shape[-1])), mask.gather(1, order)
 
 
+def scores_attention(name: str) -> bool:
+    """Whether a parameter of this name scores the attention."""
+    return name.startswith("score.")
+
+
 class PlainModel(PreTrainedModel):
     """A model with word vectors called `embeddings`, whose layers begin as torch makes them (the authors' way)."""
 
     _input_embed_layer = "embeddings"
+
+    @property
+    def attends(self) -> bool:
+        """Whether the model has attention at all."""
+        return True
+
+    @property
+    def computes_loss(self) -> bool:
+        """Whether the model's own loss is to be taken, and not the cross-entropy of its logits."""
+        return False
+
+    def has_no_decay(self, name: str) -> bool:
+        """Whether a parameter is exempt from weight decay: those that score the attention (Jain & Wallace 2019)."""
+        return scores_attention(name)
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:

@@ -21,14 +21,6 @@ from whence.models.parts.transformer_layers import (
     sinusoids,
 )
 
-LATER = (
-    "embedding_size",
-    "frozen_vectors",
-    "masks_padding",
-    "form",
-    "rectified",
-)  # a config that does not use them is as it was
-
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
 @strict
@@ -68,11 +60,6 @@ class TransformerConfig(PreTrainedConfig):
     masks_padding: bool = True
     form: Literal["vaswani", "torchnlp"] = "vaswani"
     rectified: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """All options; those that came later are left out where they are not used, so that older models stay known."""
-        unused = [name for name in LATER if getattr(self, name) == getattr(type(self), name)]
-        return {name: value for name, value in super().to_dict().items() if name not in unused}
 
 
 class Embeddings(nn.Module):

@@ -20,28 +20,21 @@ better on dev. The code cuts sentence scores from 0 to 1 at .2, .4, .6 and .8, a
 class; `sst:fine` takes the label 0 to 4 at the root of each published tree, which is the same division.
 """
 
-from typing import Any, Literal
+from typing import Any
 
-from whence.training.presets import yang2019 as chunker
-
-Mode = Literal["paper", "author-code", "corrected"]
-OF_CLASSES = (
-    "loss",
-    "dropout_epochs",
-)  # of the classifier alone: a series has its squared error, and dropout throughout
+PRESETS: dict[str, Any] = {
+    "batch_size": 500,
+    "epochs": 300,
+    "patience": 20,
+    "optimizer": "adam",
+    "learning_rate": 1e-4,
+    "weight_decay": 1e-4,
+}
 MODES: dict[str, dict[str, Any]] = {
     "paper": {"positions": "sinusoidal", "norm": "post", "loss": "cross_entropy", "dropout_epochs": 0},
     "author-code": {"positions": "none", "norm": "query", "loss": "binary", "dropout_epochs": 1},
     "corrected": {"positions": "none", "norm": "pre", "loss": "cross_entropy", "dropout_epochs": 0},
 }
-
-
-MODELS = ("pooled", "pooled_series", chunker.MODEL)  # which have modes
-
-
-def options_of(mode: str, model: str) -> dict[str, Any]:
-    """What a mode says of a model: the classifier, its form for series (`pooled_series`), or Yang 2019's chunker."""
-    if model == chunker.MODEL:
-        return chunker.MODES.get(mode, {})
-    options = MODES.get(mode, {})
-    return {name: value for name, value in options.items() if model != "pooled_series" or name not in OF_CLASSES}
+SERIES_MODES = {  # a series has its squared error, and dropout throughout
+    mode: {name: options[name] for name in ("positions", "norm")} for mode, options in MODES.items()
+}

@@ -10,13 +10,13 @@ from whence.cli import main
 from whence.core.errors import BadConfig
 from whence.data.examples import Corpus, Example
 from whence.data.synthetic import reviews
-from whence.models import PooledForSequenceClassification, PooledForTimeSeries
+from whence.models import PooledForSequenceClassification, PooledForTimeSeries, pooled
+from whence.models.presets.wu2020 import MODES, PRESETS
+from whence.reference_model import BuildInputs
 from whence.subject.subject import load
-from whence.training.build import BUILD
-from whence.training.config import LATER, PRESETS, Training
+from whence.training.config import Training, training_for
 from whence.training.fit import Recipe, fit, loss_of
 from whence.training.init import untrained, vocabulary
-from whence.training.presets.wu2020 import MODES
 from whence.training.train import train
 
 SMALL = {"embedding_size": 8, "hidden_size": 12, "layers": 2, "heads": 2, "head_size": 4, "epochs": 1, "batch_size": 20}
@@ -30,21 +30,21 @@ def corpus():
 @pytest.mark.parametrize("mode", MODES)
 def test_a_modes_options_hold_where_nothing_is_said(mode):
     training = Training(model="pooled", mode=mode)
-    assert training.model_dump(include=set(MODES[mode])) == MODES[mode]
-    others = {name: value for name, value in PRESETS["pooled"].items() if name != "mode"}
-    assert training.model_dump(include=set(others)) == others
-    assert Training(model="pooled", mode=mode, norm="pre", layers=2).norm == "pre"
+    assert {**MODES[mode], **PRESETS, "mode": mode}.items() <= training.flat().items()
+    assert Training(model="pooled", mode=mode, norm="pre", layers=2).flat()["norm"] == "pre"
 
 
 def test_what_each_mode_reads():
     """Wu et al. 2020 §2, §5.1, and what its authors' code did."""
     paper, code, corrected = (Training(model="pooled", mode=mode) for mode in ("paper", "author-code", "corrected"))
-    assert [(t.positions, t.norm, t.loss, t.dropout_epochs) for t in (paper, code, corrected)] == [
+    options = [t.flat() for t in (paper, code, corrected)]
+    assert [(o["positions"], o["norm"], o["loss"], o["dropout_epochs"]) for o in options] == [
         ("sinusoidal", "post", "cross_entropy", 0), ("none", "query", "binary", 1), ("none", "pre", "cross_entropy", 0),
     ]  # fmt: skip
     assert Training(model="pooled") == corrected
     assert (code.batch_size, code.learning_rate, code.weight_decay, code.epochs) == (500, 1e-4, 1e-4, 300)
-    assert (code.layers, code.heads, code.head_size, code.hidden_size, code.inner_size) == (6, 8, 64, 300, 64)
+    sizes = {"layers": 6, "heads": 8, "head_size": 64, "hidden_size": 300, "inner_size": 64}
+    assert sizes.items() <= code.flat().items()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -60,7 +60,7 @@ def test_a_step_of_training_in_each_mode(mode, corpus, tmp_path):
     probs = subject.predict(batch)
     assert torch.isfinite(probs).all()
     assert_close(probs.sum(-1), torch.ones(12, 1))
-    with pytest.raises(BadConfig, match=r"trained otherwise \(other: .*mode"):
+    with pytest.raises(BadConfig, match=r"another training \(these options differ: .*mode"):
         train(Training(model="pooled", mode="paper" if mode != "paper" else "author-code", **SMALL, learning_rate=1e-2),
               tmp_path / "m", corpus=corpus, quiet=True)  # fmt: skip
 
@@ -98,7 +98,7 @@ def test_given_vectors_stay_as_they_are_and_those_of_all_splits_are_known(corpus
     assert subject.model.project.weight.shape == (12, 3)  # narrower vectors are projected
     assert_close(subject.model.embeddings.weight, begun.model.embeddings.weight, atol=0.0, rtol=0.0)
     assert subject.model.embeddings.weight[numbers[words[7]]].tolist() == [7.0, 0.5, -1.0]
-    learning = train(training.model_copy(update={"freeze": False}), tmp_path / "n", corpus=corpus, quiet=True)
+    learning = train(training.with_options({"freeze": False}), tmp_path / "n", corpus=corpus, quiet=True)
     assert set(learning.tokenizer.get_vocab()) - {"<pad>", "<unk>", "<s>", "</s>"} == train_words
     assert not torch.equal(learning.model.embeddings.weight[numbers["."]], begun.model.embeddings.weight[numbers["."]])
 
@@ -107,16 +107,18 @@ def test_windows_make_the_form_for_series():
     narrative = Example("glad sad glad", words=("glad", "sad", "glad"))
     made, training = Corpus("mine", {"train": (narrative,)}), Training(model="pooled", **SMALL)
     tokenizer = vocabulary(training, made["train"], "series")
-    model = BUILD["pooled"](training, tokenizer, made, "series", 8)
+    model = pooled.build(training.options, BuildInputs(tokenizer, made, "series"))
     assert isinstance(model, PooledForTimeSeries)
     assert model.lstm.hidden_size == 12
 
 
-def test_options_that_came_later_leave_older_models_known(corpus):
-    identity = Training().identity(corpus)
-    assert not set(LATER) & set(identity)
-    assert Training(dropout_epochs=2).identity(corpus) == {**identity, "dropout_epochs": 2}
-    assert Training(model="pooled").identity(corpus)["mode"] == "corrected"
+def test_a_cache_key_holds_the_shared_options_and_the_models_own(corpus):
+    key = Training().cache_key(corpus)
+    assert key["schema"] == 2
+    assert "mode" not in key
+    assert Training(dropout_epochs=2).cache_key(corpus) == {**key, "dropout_epochs": 2}
+    assert Training(encoder="cnn").cache_key(corpus) == {**key, "encoder": "cnn"}
+    assert Training(model="pooled").cache_key(corpus)["mode"] == "corrected"
 
 
 def test_a_mode_on_the_command_line(tmp_path, capsys):
@@ -130,6 +132,6 @@ def test_a_mode_on_the_command_line(tmp_path, capsys):
     assert "% right on test" in capsys.readouterr().out
 
 
-def test_a_mode_of_another_model_is_refused(corpus):
-    with pytest.raises(BadConfig, match=r"a mode is a reading of a paper's model: pooled .*; additive has none"):
-        untrained(Training(mode="paper"), corpus)
+def test_a_mode_of_another_model_is_refused():
+    with pytest.raises(BadConfig, match=r"^mode: additive has no such option; it has: attention, "):
+        training_for("additive", mode="paper")

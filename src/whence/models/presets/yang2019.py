@@ -20,28 +20,32 @@ sentence too.
 
 from typing import Any
 
-MODEL = "transformer"
-OPTIONS = (
-    "form",
-    "rectified",
-    "masks_padding",
-    "feed_forward_size",
-    "warm_up",
-)  # of a training, that came with this model
-SAID_BY_CODE: dict[str, Any] = {
-    "hidden_size": 128, "layers": 1, "heads": 4, "feed_forward_size": 128, "dropout": 0.2, "freeze": True,
-    "batch_size": 100, "epochs": 100, "patience": 5, "optimizer": "adam98", "schedule": "noam", "warm_up": 500,
-    "learning_rate": round(0.2 * 10 / (128 * 500) ** 0.5, 5), "weight_decay": 0.0, "clip": 0.0,
-}  # fmt: skip
+FROM_CODE: dict[str, Any] = {
+    "hidden_size": 128,
+    "layers": 1,
+    "heads": 4,
+    "feed_forward_size": 128,
+    "dropout": 0.2,
+    "freeze": True,
+    "batch_size": 100,
+    "epochs": 100,
+    "patience": 5,
+    "optimizer": "adam98",
+    "schedule": "noam",
+    "warm_up": 500,
+    "learning_rate": round(0.2 * 10 / (128 * 500) ** 0.5, 5),
+    "weight_decay": 0.0,
+    "clip": 0.0,
+}
 MODES: dict[str, dict[str, Any]] = {
-    "paper": {**SAID_BY_CODE, "norm": "post", "form": "vaswani", "rectified": False, "masks_padding": False},
+    "paper": {**FROM_CODE, "norm": "post", "form": "vaswani", "rectified": False, "masks_padding": False},
     "author-code": {
-        **SAID_BY_CODE,
+        **FROM_CODE,
         "norm": "pre",
         "form": "torchnlp",
         "rectified": True,
         "masks_padding": False,
-        "chosen_on": "test",
+        "select_on": "test",
     },
-    "corrected": {**SAID_BY_CODE, "norm": "pre", "form": "torchnlp", "rectified": False, "masks_padding": True},
+    "corrected": {**FROM_CODE, "norm": "pre", "form": "torchnlp", "rectified": False, "masks_padding": True},
 }

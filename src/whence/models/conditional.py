@@ -1,0 +1,41 @@
+"""`conditional`: the model `additive` for pairs, whose second text is read from where the first one ended.
+
+Rocktäschel et al. 2016; Vashishth et al. 2019, Eq. 3. The model itself is in `additive.py`.
+"""
+
+from typing import Literal
+
+from pydantic import Field
+
+from whence.core.errors import BadConfig
+from whence.models.additive import AdditiveConfig, AdditiveForSequenceClassification
+from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
+
+
+class ConditionalOptions(ModelOptions):
+    """Defaults are those of `additive`. The encoder is an LSTM: it has a state to hand on."""
+
+    attention: Literal["additive", "dot"] = Field("additive", description="how attention scores a word")
+    bypass: bool = Field(False, description="let the second text reach the decoder past the attention")
+    embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")
+    hidden_size: int = Field(128, gt=0, description="width of the encoder, per direction")
+
+
+def build(options: ConditionalOptions, inputs: BuildInputs) -> AdditiveForSequenceClassification:
+    """A classifier of pairs."""
+    if not inputs.has_pairs:
+        raise BadConfig(f"conditional is for corpora of pairs; {inputs.corpus.name} has single texts")
+    return AdditiveForSequenceClassification(
+        AdditiveConfig(
+            attention=options.attention,
+            bypass=options.bypass,
+            conditional=True,
+            pairs=True,
+            hidden_size=options.hidden_size,
+            embedding_size=inputs.vector_width or options.embedding_size,
+            **inputs.config_values,
+        )
+    )
+
+
+MODEL = ReferenceModel("conditional", __doc__, ConditionalOptions, ("sequence-classification",), build)
