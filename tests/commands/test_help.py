@@ -13,8 +13,8 @@ from support.command import whence
 from support.torchless import WITHOUT_TORCH
 from whence.cli import COMMANDS
 from whence.commands._shared import parsed
-from whence.results.experiment import names
 from whence.reference_model import REFERENCE_MODELS
+from whence.results.experiment import names
 from whence.training.config import Training
 
 
@@ -58,7 +58,9 @@ def test_help_of_train_lists_the_models_and_that_of_a_model_its_options(capsys):
         options = REFERENCE_MODELS.get(name).options.model_fields
         expected = {f"--{option.replace('_', '-')}" for option in (*options, *Training.model_fields)}
         lines = whence(capsys, "train", name, "--help").out.splitlines()
-        shown = {found[1] for line in lines if (found := re.match(r"[│| ]{0,2}(?:-h, )?(--[a-z][a-z-]*)(?:[ ,]|$)", line))}
+        shown = {
+            found[1] for line in lines if (found := re.match(r"[│| ]{0,2}(?:-h, )?(--[a-z][a-z-]*)(?:[ ,]|$)", line))
+        }
         hidden = {"--model", "--options", "--columns", "--adversarial", "--guided-by"}
         assert shown == (expected - hidden) | {"--help", "--out", "--json", "--quiet"}
     assert "(default: 300)" in whence(capsys, "train", "disan", "--help").out
@@ -118,6 +120,7 @@ def test_a_reader_that_goes_away_is_no_error():
     assert piped.stderr == ""
 
 
+EACH = [*((command,) for command in COMMANDS), *(("run", name) for name in names())]
 TRAIN = [("train", model) for model in ("additive", "transformer", "pooled", "some/saved-model")]
 
 
@@ -127,7 +130,7 @@ def flaws(shown: str) -> list[str]:
     return re.findall(r"\{None\}|default: None|\(default: ?\)|\(default[^)]*\)\.? \(default[^)]*\)", words)
 
 
-@pytest.mark.parametrize("arguments", [*((command,) for command in COMMANDS), *(("run", name) for name in names()), *TRAIN])
+@pytest.mark.parametrize("arguments", [*EACH, *TRAIN])
 def test_help_says_what_is_taken_where_nothing_is_named(arguments, capsys):
     assert flaws(whence(capsys, *arguments, "--help").out) == []
 
