@@ -45,6 +45,16 @@ SEQ2SEQ = {
 # fmt: on
 T5 = {"d_model": 32, "d_kv": 8, "d_ff": 37, "num_layers": 2, "num_heads": 4, "decoder_start_token_id": 0, **TEXT}
 OURS = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24, **TEXT}
+# fmt: off
+LATENT = {
+    **BERT, "intermediate_size": 32, "num_key_value_heads": 4, "q_lora_rank": 16, "kv_lora_rank": 16,
+    "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 8,
+}
+SPARSE = {
+    **LATENT, "n_routed_experts": 4, "num_experts_per_tok": 2, "n_group": 1, "topk_group": 1,
+    "moe_intermediate_size": 32, "first_k_dense_replace": 1, "index_topk": 4, "index_n_heads": 2, "index_head_dim": 16,
+}
+# fmt: on
 PICTURE = {"image_size": 16, "patch_size": 4}
 
 
@@ -138,6 +148,10 @@ UNLISTED = [
            qk_nope_head_dim=8, qk_rope_head_dim=8, v_head_dim=6, n_routed_experts=4, num_experts_per_tok=2, n_group=1,
            topk_group=1, moe_intermediate_size=32, first_k_dense_replace=1, num_key_value_heads=4,
            **(BERT | {"intermediate_size": 32})),
+    family("deepseek-v32", "DeepseekV32ForCausalLM", "DeepseekV32Config", **SPARSE),  # an indexer chooses the keys
+    family("glm-moe-dsa", "GlmMoeDsaForCausalLM", "GlmMoeDsaConfig", **SPARSE),
+    family("minicpm3", "MiniCPM3ForCausalLM", "MiniCPM3Config", **LATENT),
+    family("youtu", "YoutuForCausalLM", "YoutuConfig", **LATENT),
     family("qwen3-next", "Qwen3NextForCausalLM", "Qwen3NextConfig", layer_types=["linear_attention", "full_attention"],
            num_experts=4, num_experts_per_tok=2, moe_intermediate_size=32, shared_expert_intermediate_size=32,
            linear_num_value_heads=4, linear_num_key_heads=2, linear_key_head_dim=8, linear_value_head_dim=8,

@@ -11,7 +11,9 @@ from torch import Tensor, nn
 
 from whence.core.checkpointing import recomputing
 from whence.core.errors import CannotAttend, InvalidWeights, NoAttention, UnknownSite
-from whence.core.site import AttentionSite, Call, Site, row_tolerance
+from whence.core.hooks import remove_hooks
+from whence.core.scope import undone
+from whence.core.site import Attendance, AttentionSite, Call, Site, row_tolerance
 from whence.core.tape import Tape
 
 Rule = Callable[[Call], Tensor]  # an override: what the weights shall be
@@ -39,13 +41,17 @@ def attending(
     after all texts; an override with values per text needs it.
 
     Only sites that are watched or overridden become slower. Weights are those before dropout, and still on the graph.
+
+    A block belongs to the thread, or the asyncio task, that opened it. Calls of the same model from other threads are
+    neither overridden nor recorded, whether they attend themselves or not. A task that is started inside the block, and
+    a function run by `asyncio.to_thread`, belong to it; a thread of `threading` or of an executor does not.
     """
     unknown = set(keep) - {"scores", "values"}
     if unknown:
         raise ValueError(f"keep takes 'scores' and 'values', not {sorted(unknown)}")
     tape = Tape(keep=keep)
     session = Attending(model, _by_site(override), _by_site_watch(watch, tape), copies)
-    with session.active(), recomputing(model, session):
+    with session.active(), session.counted(), recomputing(model, session):
         yield tape
 
 
@@ -95,23 +101,22 @@ class Attending:
     def active(self) -> Iterator[None]:
         """Attend at the sites that are watched or overridden; nothing of it remains afterwards."""
         asked = self.overrides.keys() | self.watchers.keys()
-        entered: list[AttentionSite] = []
-        passes = self.model.register_forward_pre_hook(self._begin_pass)
-        try:
-            for module, described in self.described.items():
-                if any(site.name in asked for site in described) and self not in module.sessions:
-                    module.enter(self)
-                    entered.append(module)
+        attended = [m for m, described in self.described.items() if any(site.name in asked for site in described)]
+        self.attendance = Attendance(self, attended)
+        with self.attendance.entered():
             yield
-        finally:
-            passes.remove()
-            for module in reversed(entered):
-                module.leave(self)
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """A new forward pass begins with the first call of each site, also after a pass that raised."""
+        with undone(lambda: remove_hooks(self.model, lambda hook: hook == self._begin_pass)):
+            self.model.register_forward_pre_hook(self._begin_pass)
+            yield
 
     def _begin_pass(self, model: nn.Module, args: object) -> None:
-        """A new forward pass begins with the first call of each site, also after a pass that raised."""
-        for site, count in self.counts.items():
-            self.counts[site] = -(-count // site.calls) * site.calls
+        if not torch.compiler.is_compiling() and self.attendance.here:  # the sites refuse to be compiled
+            for site, count in self.counts.items():
+                self.counts[site] = -(-count // site.calls) * site.calls
 
     def streams(self, site: AttentionSite) -> bool:
         names = [described.name for described in self.described[site]]

@@ -14,6 +14,7 @@ from torch import nn
 from torch.utils.checkpoint import noop_context_fn
 
 from whence.core.errors import CannotAttend
+from whence.core.replaced import Replaced
 
 FUNCTION = "_gradient_checkpointing_func"
 
@@ -33,17 +34,11 @@ class Resumable(Protocol):
 def recomputing(model: nn.Module, session: Resumable) -> Iterator[None]:
     """While the block lasts, layers that checkpoint take the session with them into their recomputation."""
     layers = [module for module in model.modules() if FUNCTION in module.__dict__]
-    originals = [layer.__dict__[FUNCTION] for layer in layers]
-    try:
-        for layer, original in zip(layers, originals, strict=True):
-            setattr(layer, FUNCTION, _with_session(original, session))
+    with Replaced(dict.fromkeys(layers, partial(_with_session, session)), FUNCTION).entered():
         yield
-    finally:
-        for layer, original in zip(layers, originals, strict=True):
-            setattr(layer, FUNCTION, original)
 
 
-def _with_session(function: Any, session: Resumable) -> Callable[..., Any]:
+def _with_session(session: Resumable, function: Any) -> Callable[..., Any]:
     options = function.keywords if isinstance(function, partial) else {}
     if options.get("use_reentrant", True):
         return _refuse_reentrant

@@ -8,7 +8,7 @@ from functools import partial
 from torch import nn
 
 from whence.core.attending import site_module
-from whence.core.site import AttentionSite, Call
+from whence.core.site import AttentionSite, Call, Renumbered
 from whence.core.tape import pick_heads
 
 
@@ -27,13 +27,8 @@ def relabelled(model: nn.Module, orders: Mapping[str, Sequence[int]]) -> Iterato
             raise ValueError(f"expected an order of the heads 0 to {len(order) - 1} for {name!r}, came {list(order)}")
         if modules.setdefault(module, tuple(order)) != tuple(order):
             raise ValueError(f"{name!r} is one layer that is called several times; its heads have one order")
-    try:
-        for module, order in modules.items():
-            module.shown_as = partial(_renumber, order=order)
+    with Renumbered({module: partial(_renumber, order=order) for module, order in modules.items()}).entered():
         yield
-    finally:
-        for module in modules:
-            module.shown_as = None
 
 
 def _renumber(call: Call, order: Sequence[int]) -> Call:

@@ -6,7 +6,7 @@ the same everywhere, so it is a module of its own, without parameters. A model t
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -15,6 +15,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from whence.core.errors import CannotAttend
+from whence.core.replaced import Replaced, Wrap
+from whence.core.scope import Scope, scopes_here
 
 Kind = Literal["self", "causal", "cross", "pool"]
 Keys = Literal["tokens", "parts"]
@@ -124,9 +126,7 @@ class AttentionSite(nn.Module):
         self.keys, self.terminal = keys, terminal
         self.calls = 1
         self.order: tuple[int, ...] = ()
-        self.sessions: list[Session] = []
-        self.ready_context: Tensor | None = None  # while a pass is re-run: the context that `Call.mix` computed
-        self.shown_as: Callable[[Call], Call] | None = None  # while heads are renumbered: what watchers see
+        self.attended: list[Attendance] = []  # of all threads; not every one of them concerns this call
 
     def forward(
         self,
@@ -135,7 +135,7 @@ class AttentionSite(nn.Module):
         values: Float[Tensor, " batch #head key width"] | None = None,
     ) -> Float[Tensor, "batch head _ key"]:
         weights = masked_softmax(scores, mask)
-        return self.deliver(weights, scores, mask, values) if self.sessions else weights
+        return self.deliver(weights, scores, mask, values) if self.attended else weights
 
     def deliver(
         self,
@@ -159,6 +159,9 @@ class AttentionSite(nn.Module):
                 "attention is being watched or overridden while torch.compile traces the model; expected plain"
                 " execution. Call the uncompiled model inside `attending`."
             )
+        sessions = self.sessions
+        if not sessions:
+            return weights
         batch, n_head, _, n_key = weights.shape
         empty = None if mask is None else ~mask.any(-1, keepdim=True)  # [batch #head #query 1]
         any_empty = empty is not None and bool(empty.any())
@@ -167,40 +170,80 @@ class AttentionSite(nn.Module):
             mask = torch.ones((), dtype=torch.bool, device=weights.device).expand(batch, 1, 1, n_key)
         own_heads = tuple(heads if heads is not None else range(n_head))
         call = Call(NOWHERE, shown, mask, scores, values, sinks, own_heads, n_heads or n_head, mix)
-        for session in self.sessions:
+        for session in sessions:
             call = session.override(self, call)
-        for session in self.sessions:
-            session.watch(self, call if self.shown_as is None else self.shown_as(call))
+        shown_call = self._shown(call)
+        for session in sessions:
+            session.watch(self, shown_call)
         if empty is not None and any_empty and call.weights.shape == weights.shape:
             return torch.where(empty, weights, call.weights)
         return call.weights.contiguous()  # an override may have expanded; some models take a view of their weights
 
     @property
+    def sessions(self) -> list[Session]:
+        """The sessions that attend here, in this thread or task, outermost first."""
+        scopes = [scope for scope in scopes_here(Attendance) if self in scope.sites] if self.attended else []
+        return list({id(scope.session): scope.session for scope in scopes}.values())
+
+    @property
     def streams_heads(self) -> bool:
         """Whether every session accepts the heads one after another."""
-        return self.shown_as is None and all(session.streams(self) for session in self.sessions)
+        return not self._renumberings() and all(session.streams(self) for session in self.sessions)
 
-    def enter(self, session: Session) -> None:
-        if not self.sessions:
-            self.arm()
-        self.sessions.append(session)
+    def _renumberings(self) -> list["Renumbered"]:
+        return [scope for scope in scopes_here(Renumbered) if self in scope.shown]
 
-    def leave(self, session: Session) -> None:
-        self.sessions.remove(session)
-        if not self.sessions:
-            self.disarm()
+    def _shown(self, call: Call) -> Call:
+        """The call as watchers see it: the innermost renumbering of its heads, if there is one."""
+        renumberings = self._renumberings()
+        return renumberings[-1].shown[self](call) if renumberings else call
 
-    def arm(self) -> None:
-        """Prepare to be attended. Our own models need nothing; an adopted model leaves its fast path here."""
+    def refuse_unattendable(self) -> None:
+        """Raise if the model, as it is set now, cannot be attended here. Our own models always can."""
 
-    def disarm(self) -> None:
-        """Undo `arm`."""
+    def wrappers(self) -> Mapping[nn.Module, Wrap]:
+        """The modules whose `forward` runs differently while this site is attended. Our own models need none."""
+        return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"sessions": [], "shown_as": None}  # nobody attends to a copy yet
+        return self.__dict__ | {"attended": []}  # nobody attends to a copy yet
 
     def extra_repr(self) -> str:
         return f"kind={self.kind!r}"
+
+
+class Attendance(Scope):
+    """A session attends at some sites, in one thread or task."""
+
+    def __init__(self, session: Session, sites: Sequence[AttentionSite]) -> None:
+        super().__init__()
+        self.session, self.sites = session, frozenset(sites)
+        self.replaced = Replaced({module: wrap for site in sites for module, wrap in site.wrappers().items()})
+
+    def begin(self) -> None:
+        """Open, and tell the sites."""
+        for site in self.sites:
+            site.refuse_unattendable()
+        super().begin()
+        self.replaced.begin()
+        for site in self.sites:
+            site.attended.append(self)
+
+    def close(self) -> None:
+        """Close, and leave nothing at the sites."""
+        super().close()
+        self.replaced.close()
+        for site in self.sites:
+            if self in site.attended:
+                site.attended.remove(self)
+
+
+class Renumbered(Scope):
+    """The heads of some sites are shown to watchers under other numbers, in one thread or task."""
+
+    def __init__(self, shown: Mapping[AttentionSite, Callable[[Call], Call]]) -> None:
+        super().__init__()
+        self.shown = shown
 
 
 NOWHERE = Site("", 0, "self")

@@ -9,6 +9,9 @@ from transformers import PreTrainedModel
 
 from whence.core.attending import SITE_ATTRIBUTE, attending
 from whence.core.errors import CannotAdopt, CannotAttend, NoAttention
+from whence.core.hooks import remove_hooks
+from whence.core.replaced import restore
+from whence.core.scope import undone
 from whence.core.site import AttentionSite, Call, Kind
 from whence.core.streaming import Summary
 from whence.core.tape import Tape
@@ -18,9 +21,9 @@ from whence.huggingface.discovery import Attended, discover
 from whence.huggingface.eager_site import EagerSite
 from whence.huggingface.interface_site import InterfaceSite
 from whence.huggingface.probe import Inputs, batch_of, difference, evaluating, natively_eager, probe_inputs, run
-from whence.huggingface.unreached_site import Unreached
+from whence.huggingface.unreached_site import Unreached, is_refusal
 
-ADOPTED = "_whence_adopted"  # set on a model whose every attention has a site
+ADOPTED = "_whence_adopted"  # on a model whose every attention has a site: those sites
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-5}
 HALF_TOLERANCE = 2e-2
 
@@ -35,7 +38,7 @@ def adopt(model: nn.Module, example: Inputs | None = None) -> PreTrainedModel:
     removes the sites.
     """
     model = adoptable(model)
-    if ADOPTED in model.__dict__:
+    if _is_adopted(model):
         return model
     if _has_own_sites(model):
         for part in _parts_without_sites(model):
@@ -46,32 +49,41 @@ def adopt(model: nn.Module, example: Inputs | None = None) -> PreTrainedModel:
     if example is not None:
         refuse_no_inputs(example)
     release(model)  # a part of it may have been adopted before it became a part
-    with evaluating(model):
+    with evaluating(model), undone(lambda: _release_unproven(model)):
         inputs = probe_inputs(model) if example is None else example
         log, unreached = discover(model, inputs)
         _attach(log, batch_of(inputs))
-        try:
-            _prove(model, inputs, log)
-            _guard_unreached(log, unreached)
-        except BaseException:
-            release(model)
-            raise
-    model.__dict__[ADOPTED] = True
+        _prove(model, inputs, log)
+        _guard_unreached(log, unreached)
+        model.__dict__[ADOPTED] = tuple(_sites(model))
     return model
 
 
 def release(model: nn.Module) -> nn.Module:
-    """Give the model back as it was before `adopt`."""
-    hosts = [host for host in model.modules() if isinstance(host._modules.get(SITE_ATTRIBUTE), AdoptedSite)]
-    if any(host._modules[SITE_ATTRIBUTE].sessions for host in hosts):  # type: ignore[union-attr]
+    """Give the model back as it was before `adopt`, whatever state it is in."""
+    if any(scope.open for site in _sites(model) for scope in site.attended):
         raise CannotAttend("the model is being attended; release it after the `with attending` block")
-    for host in hosts:
-        site = host._modules.pop(SITE_ATTRIBUTE)
-        if isinstance(site, Unreached):
-            site.hook.remove()
     for module in model.modules():
+        if isinstance(module._modules.get(SITE_ATTRIBUTE), AdoptedSite):
+            del module._modules[SITE_ATTRIBUTE]
+        restore(module)
         module.__dict__.pop(ADOPTED, None)
+    remove_hooks(model, is_refusal)
     return model
+
+
+def _sites(model: nn.Module) -> list[AdoptedSite]:
+    return [module for module in model.modules() if isinstance(module, AdoptedSite)]
+
+
+def _is_adopted(model: nn.Module) -> bool:
+    """Whether every site that an adoption has put into the model is still there (a part may have been released)."""
+    return ADOPTED in model.__dict__ and set(model.__dict__[ADOPTED]) == set(_sites(model))
+
+
+def _release_unproven(model: nn.Module) -> None:
+    if ADOPTED not in model.__dict__:
+        release(model)
 
 
 def _attach(log: list[Attended], batch: int) -> None:

@@ -18,7 +18,7 @@ class AdoptedSite(AttentionSite):
         self._host = (host,)  # in a tuple, or torch would take the host for a child of its own child
 
     def __getstate__(self) -> dict[str, Any]:
-        if self.sessions:  # the host is not as it was: a copy would stay so for good
+        if self.attended:  # the host may not be as it was: a copy would stay so for good
             raise CannotAttend("the model is being attended; copy or pickle it after the `with attending` block")
         return super().__getstate__()
 

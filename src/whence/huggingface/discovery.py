@@ -2,20 +2,21 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor, nn
-from transformers import PreTrainedConfig, PreTrainedModel
+from transformers import PreTrainedModel
 
-from whence.core.attending import SITE_ATTRIBUTE
-from whence.core.errors import CannotAdopt, CannotAttend, NoAttention
-from whence.core.site import AttentionSite, Call
+from whence.core.errors import CannotAdopt, NoAttention
+from whence.core.hooks import remove_hooks
+from whence.core.scope import undone
 from whence.huggingface.base_site import AdoptedSite
 from whence.huggingface.eager_site import EagerSite
 from whence.huggingface.fused_site import FusedSite
-from whence.huggingface.interface_site import InterfaceSite, own_eager
+from whence.huggingface.interface import Listener
+from whence.huggingface.interface_site import InterfaceSite
 from whence.huggingface.probe import Inputs, run
 from whence.huggingface.softmax_tap import FUSED, Tap
 
@@ -30,21 +31,14 @@ class Attended:
 
 
 class Discovery:
-    """A session at provisional sites, and a tap around the whole forward pass, that record which modules attend."""
+    """Records which modules attend: a listener at the attention interface, and a tap around the whole forward pass."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         self.model, self.stack, self.log = model, list[nn.Module](), list[Attended]()
         self.lengths: dict[nn.Module, set[int]] = {}
 
-    def streams(self, site: AttentionSite) -> bool:
-        return False
-
-    def override(self, site: AttentionSite, call: Call) -> Call:
-        return call
-
-    def watch(self, site: AttentionSite, call: Call) -> None:
-        assert isinstance(site, InterfaceSite)
-        self.log.append(Attended(site.host, InterfaceSite, tuple(call.weights.shape)))
+    def on_interface(self, module: nn.Module, query: Tensor, key: Tensor) -> None:
+        self.log.append(Attended(module, InterfaceSite, (*query.shape[:3], key.shape[2])))
 
     def on_softmax(self, weights: Tensor, scores: Tensor) -> Tensor:
         if weights.dim() > 2:  # also of five axes and more: such attention is refused below
@@ -64,20 +58,24 @@ class Discovery:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Follow which module is at work, and how long the sequences are that it is given."""
+        listener = Listener(self.on_interface)
 
         def enter(module: nn.Module, args: Any, kwargs: Any) -> None:
+            if not listener.here:
+                return
             self.stack.append(module)
             given = [t for t in (*args, *kwargs.values()) if isinstance(t, Tensor) and t.dim() == 3]
             self.lengths.setdefault(module, set()).update(size for t in given for size in t.shape)
 
         def leave(module: nn.Module, args: Any, output: Any) -> None:
-            self.stack.pop()
+            if listener.here:
+                self.stack.pop()
 
-        with ExitStack() as hooks:
+        with undone(lambda: remove_hooks(self.model, lambda hook: hook in (enter, leave))):
             for module in self.model.modules():
-                hooks.callback(module.register_forward_pre_hook(enter, with_kwargs=True).remove)
-                hooks.callback(module.register_forward_hook(leave, always_call=True).remove)
-            with Tap(self.on_softmax, self.on_fused):
+                module.register_forward_pre_hook(enter, with_kwargs=True)
+                module.register_forward_hook(leave, always_call=True)
+            with listener.entered(), Tap(self.on_softmax, self.on_fused).active():
                 yield
 
 
@@ -87,32 +85,12 @@ def discover(model: PreTrainedModel, inputs: Inputs) -> tuple[list[Attended], di
     An error for attention that has no rows over keys.
     """
     discovery = Discovery(model)
-    provisional = {m: InterfaceSite(m) for m in model.modules() if _may_ask_the_interface(m)}
-    try:
-        for module, site in provisional.items():
-            module.add_module(SITE_ATTRIBUTE, site)
-            site.enter(discovery)
-        with discovery.listening():
-            run(model, inputs)
-    finally:
-        for module, site in provisional.items():
-            if site.sessions:
-                site.leave(discovery)
-            module._modules.pop(SITE_ATTRIBUTE, None)
+    with discovery.listening():
+        run(model, inputs)
     asked = {event.host for event in discovery.log if event.route is InterfaceSite}
     log = [event for event in discovery.log if event.route is InterfaceSite or event.host not in asked]
     unreached = {n: m for n, m in model.named_modules() if _is_named_attention(m) and m not in discovery.lengths}
     return _supported(model, discovery, log), unreached
-
-
-def _may_ask_the_interface(module: nn.Module) -> bool:
-    if isinstance(module, PreTrainedModel) or not isinstance(getattr(module, "config", None), PreTrainedConfig):
-        return False
-    try:
-        own_eager(module)
-    except CannotAttend:
-        return False
-    return True
 
 
 def _supported(model: PreTrainedModel, discovery: Discovery, log: list[Attended]) -> list[Attended]:

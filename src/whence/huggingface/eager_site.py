@@ -1,9 +1,11 @@
 """Route 2: models that write their own softmax. The tap goes around the attention module's forward."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
+from whence.core.replaced import Wrap
 from whence.huggingface.base_site import FORBIDDEN, AdoptedSite
 from whence.huggingface.softmax_tap import Tap
 
@@ -14,22 +16,18 @@ class TappedSite(AdoptedSite):
     def tap(self) -> Tap:
         raise NotImplementedError
 
-    def arm(self) -> None:
-        self.shadowed = self.host.__dict__.get("forward")  # an instance may carry a forward of its own already
-        forward = self.host.forward
+    def wrappers(self) -> Mapping[nn.Module, Wrap]:
+        """The host's forward, under a tap."""
+        return {self.host: self.tapped}
 
-        def tapped(*args: Any, **kwargs: Any) -> Any:
-            with self.tap():
+    def tapped(self, forward: Callable[..., Any]) -> Callable[..., Any]:
+        """A forward whose softmax is delivered here."""
+
+        def under_tap(*args: Any, **kwargs: Any) -> Any:
+            with self.tap().active():
                 return forward(*args, **kwargs)
 
-        self.host.forward = tapped
-
-    def disarm(self) -> None:
-        if self.shadowed is None:
-            del self.host.forward
-        else:
-            self.host.forward = self.shadowed
-        del self.shadowed
+        return under_tap
 
 
 class EagerSite(TappedSite):

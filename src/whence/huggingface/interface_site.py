@@ -1,72 +1,68 @@
 """Route 1: models that look their attention function up by name.
 
-The attended module alone is given a copy of its config that names our function; the others stay on their fast path,
-and the model goes on making its masks as before. Our function calls the model's own eager function with the softmax
-tapped, so that softcaps, sinks and position biases come right by themselves.
+An attended module is given a function that calls the module's own eager function with the softmax tapped, so that
+softcaps, sinks and position biases come right by themselves. Modules that are not attended stay on their fast path, and
+the model makes its masks as before.
 """
 
-import copy
-import sys
-from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedConfig
-from transformers.masking_utils import eager_mask
 
-from whence.core.attending import SITE_ATTRIBUTE
 from whence.core.errors import CannotAttend
 from whence.huggingface.base_site import AdoptedSite, permitted_by
+from whence.huggingface.interface import Lookup, ServedSite
 from whence.huggingface.softmax_tap import OnSoftmax, Tap
 
-NAME = "whence"
 
-
-class InterfaceSite(AdoptedSite):
+class InterfaceSite(AdoptedSite, ServedSite):
     """A site in a module that asks `ALL_ATTENTION_FUNCTIONS` for `config._attn_implementation`."""
 
     sliceable = False  # whether the heads can be computed one after another; adoption finds out
-    config: PreTrainedConfig  # the host's own, while it is attended
 
-    def arm(self) -> None:
-        native = self.host.config._attn_implementation
+    def refuse_unattendable(self) -> None:
+        """Fused kernels form no weights."""
+        native = getattr(getattr(self.host, "config", None), "_attn_implementation", None)
         if native not in ("eager", "sdpa", None):
             raise CannotAttend(
                 f"{type(self.host).__name__} runs the fused attention {native!r}, which forms neither weights nor the"
                 ' masks to form them; call model.set_attn_implementation("sdpa") first'
             )
-        self.config = self.host.config
-        self.host.config = copy.copy(self.config)
-        self.host.config.__dict__["_attn_implementation_internal"] = NAME
 
-    def disarm(self) -> None:
-        self.host.config = self.config
-        del self.config
+    def attend(self, lookup: Lookup, module: nn.Module, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor | None]:
+        """The module's own eager function, its softmax delivered here; or a context that is ready already."""
+        for session in self.sessions:
+            ready = getattr(session, "ready_context", None)
+            if ready is not None:
+                session.ready_context = None  # type: ignore[attr-defined]
+                return ready, None
+        return attention(self, lookup, module, *args, **kwargs)
 
 
 def attention(
-    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **kwargs: Any
+    site: InterfaceSite,
+    lookup: Lookup,
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    **kwargs: Any,
 ) -> tuple[Tensor, Tensor | None]:
-    """The attention function under our name: the module's own eager function, its softmax delivered at the site."""
-    site: InterfaceSite | None = getattr(module, SITE_ATTRIBUTE, None)
-    if site is None or not site.sessions:
-        return own_eager(module)(module, query, key, value, attention_mask, **kwargs)
-    if site.ready_context is not None:
-        context, site.ready_context = site.ready_context, None
-        return context, None
-    mask = _permitted(site, query, key, attention_mask, kwargs.get("is_causal"))
+    """The module's own eager function, its softmax delivered at the site."""
+    mask = _permitted(site, lookup, query, key, attention_mask, kwargs.get("is_causal"))
     added = attention_mask
     if mask is not None and (attention_mask is None or attention_mask.dtype == torch.bool):
         added = torch.zeros((), dtype=query.dtype, device=query.device)
         added = torch.where(mask, added, torch.finfo(query.dtype).min)  # as transformers' eager_mask
-    eager, n_heads = own_eager(module), query.shape[1]
+    n_heads = query.shape[1]
     one_by_one = site.sliceable and site.streams_heads and not torch.is_grad_enabled()
 
     def run(heads: slice, kv_heads: slice, on_softmax: OnSoftmax) -> tuple[Tensor, Tensor | None]:
-        with Tap(on_softmax, skip_unit_scale=one_by_one):
-            return eager(
+        with Tap(on_softmax, skip_unit_scale=one_by_one).active():
+            return lookup.eager(
                 module,
                 query[:, heads],
                 key[:, kv_heads],
@@ -81,7 +77,7 @@ def attention(
             own_mask = _of_heads(mask, heads, n_heads)
             if own_mask is not None and sinks:
                 own_mask = F.pad(own_mask, (0, sinks), value=True)
-            if own_mask is not None and site.config._attn_implementation != "eager":
+            if own_mask is not None and not lookup.runs_eager:
                 weights = _without_empty_rows(weights, own_mask)
             own_values = _per_query_head(value[:, kv_heads], weights.shape[1])
             return site.deliver(weights, scores, own_mask, own_values, sinks, range(n_heads)[heads], n_heads, mix)
@@ -95,13 +91,14 @@ def attention(
     if one_by_one:
         if isinstance(kwargs.get("scaling"), float):  # a query is smaller than its scores
             query, kwargs["scaling"] = query * kwargs["scaling"], 1.0
-        collected = site.config._attn_implementation == "eager"  # then the caller may collect the weights
         contexts, weights = [], []
         for part in _head_by_head(query.shape[1], key.shape[1]):
             context, of_heads = run(*part, deliver(*part))
             contexts.append(context)
-            weights += [of_heads] if collected and of_heads is not None else []
-        return torch.cat(contexts, dim=2), torch.cat(weights, dim=1) if collected else None
+            weights += [of_heads] if lookup.runs_eager and of_heads is not None else []  # its caller may collect them
+        return torch.cat(contexts, dim=2), torch.cat(
+            weights, dim=1
+        ) if weights else None  # for a caller that collects them
     return run(ALL, ALL, deliver(ALL, ALL))
 
 
@@ -133,28 +130,20 @@ def _of_heads(argument: Any, heads: slice, n_heads: int) -> Any:
 
 
 def _permitted(
-    site: InterfaceSite, query: Tensor, key: Tensor, attention_mask: Tensor | None, is_causal: bool | None
+    site: InterfaceSite,
+    lookup: Lookup,
+    query: Tensor,
+    key: Tensor,
+    attention_mask: Tensor | None,
+    is_causal: bool | None,
 ) -> Tensor | None:
     """Which keys a query may see, read from whatever mask the model made for its own implementation."""
     if attention_mask is not None:
         mask = attention_mask if attention_mask.dtype == torch.bool else permitted_by(attention_mask)
         return mask.expand(query.shape[0], -1, -1, -1)
     causal = getattr(site.host, "is_causal", True) if is_causal is None else is_causal
-    if site.config._attn_implementation == "eager" or not causal or query.shape[2] == 1:
+    if lookup.runs_eager or not causal or query.shape[2] == 1:
         return None
     # sdpa is given no mask where its `is_causal` says the same: query i sees the keys up to i, counted from the left
     ones = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device)
     return ones.tril().expand(query.shape[0], 1, -1, -1)
-
-
-def own_eager(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor | None]]:
-    """The eager attention function of the file that defines the module's class, or a class it inherits from."""
-    for owner in type(module).__mro__:
-        function = getattr(sys.modules.get(owner.__module__), "eager_attention_forward", None)
-        if function is not None:
-            return function
-    raise CannotAttend(f"no eager_attention_forward for {type(module).__name__}; expected one in its file")
-
-
-AttentionInterface.register(NAME, attention)
-AttentionMaskInterface.register(NAME, eager_mask)  # in case a whole model is set to our name: never without a mask

@@ -11,6 +11,7 @@ from torch.utils._pytree import tree_leaves
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from whence.core.errors import CannotAdopt
+from whence.core.scope import undone
 
 Inputs = dict[str, Any]
 LENGTH, TARGET_LENGTH, PADDING = 11, 7, 3  # odd lengths, so that no axis is taken for another
@@ -120,18 +121,20 @@ def difference(ours: list[Tensor], theirs: list[Tensor]) -> float:
 @contextmanager
 def natively_eager(model: nn.Module) -> Iterator[None]:
     """The model as transformers runs it with eager attention: our oracle."""
-    configs = _configs(model)
+    configs = all_configs(model)
     before = [config._attn_implementation for config in configs]
-    try:
-        for config in configs:
-            config.__dict__["_attn_implementation_internal"] = "eager"
-        yield
-    finally:
+
+    def put_back() -> None:
         for config, implementation in zip(configs, before, strict=True):
             config.__dict__["_attn_implementation_internal"] = implementation
 
+    with undone(put_back):
+        for config in configs:
+            config.__dict__["_attn_implementation_internal"] = "eager"
+        yield
 
-def _configs(model: nn.Module) -> list[PreTrainedConfig]:
+
+def all_configs(model: nn.Module) -> list[PreTrainedConfig]:
     """Every config object in the model, sub-configs included, once each."""
     waiting: list[Any] = [m.config for m in model.modules() if isinstance(getattr(m, "config", None), PreTrainedConfig)]
     found: dict[int, PreTrainedConfig] = {}
@@ -148,9 +151,11 @@ def _configs(model: nn.Module) -> list[PreTrainedConfig]:
 def evaluating(model: nn.Module) -> Iterator[None]:
     """Evaluation mode for every module, and each back to its own mode afterwards."""
     modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    try:
-        yield
-    finally:
+
+    def put_back() -> None:
         for module, mode in modes:
             module.training = mode
+
+    with undone(put_back):
+        model.eval()
+        yield

@@ -1,12 +1,15 @@
 """The tap: see and replace what a softmax returns, or what fused attention would have computed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
+from torch.overrides import TorchFunctionMode, _get_current_function_mode, _pop_mode, _push_mode
+
+from whence.core.scope import undone
 
 SOFTMAXES = {F.softmax, torch.softmax, Tensor.softmax}
 FUSED = F.scaled_dot_product_attention
@@ -29,9 +32,26 @@ class Tap(TorchFunctionMode):
     ) -> None:
         super().__init__()
         self.on_softmax, self.on_fused, self.skip_unit_scale = on_softmax, on_fused, skip_unit_scale
+        self.live = False
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Tap for the length of a block; Ctrl-C at any point of it leaves no tap behind."""
+        with undone(self.stop):
+            self.live = True
+            _push_mode(self)
+            yield
+
+    def stop(self) -> None:
+        """Close the tap, and take closed ones off this thread's stack of modes; one below an open tap goes later."""
+        self.live = False
+        while isinstance(top := _get_current_function_mode(), Tap) and not top.live:
+            _pop_mode()
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if not self.live:
+            return function(*args, **kwargs)
         if self.on_fused is not None and function is FUSED:
             return self.on_fused(*args, **kwargs)
         if self.skip_unit_scale and function in PRODUCTS and isinstance(args[-1], float) and args[-1] == 1.0:

@@ -19,7 +19,7 @@ class Unreached(AdoptedSite):
         super().__init__(host)
         self.calls = 0
         self.name, self.others = name, others
-        self.hook = host.register_forward_pre_hook(self.refuse)
+        host.register_forward_pre_hook(self.refuse)
 
     def refuse(self, host: nn.Module, args: Any) -> None:
         """The hook: outside `attending`, nothing happens."""
@@ -28,3 +28,8 @@ class Unreached(AdoptedSite):
                 f"{self.name} attends, but has no site, since the input that adoption tried did not reach it; call"
                 " release(model), and adopt(model, example=...) with an input that does"
             )
+
+
+def is_refusal(hook: Any) -> bool:
+    """Whether a hook is that of an unreached site."""
+    return isinstance(getattr(hook, "__self__", None), Unreached)

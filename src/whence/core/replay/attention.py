@@ -1,7 +1,7 @@
 """Partial recomputation: re-run only what lies after an overridden site, for many overrides at once."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from whence.core.attending import Rule, checked_weights, site_module
 from whence.core.errors import CannotReplay
 from whence.core.overrides import uniform
 from whence.core.read_rows import Rows, equally_many, fill_rows, last_layer_around, rows_read, take_rows
+from whence.core.replaced import Replaced
 from whence.core.replay.copies import (
     EachStep,
     Once,
@@ -23,7 +24,7 @@ from whence.core.replay.copies import (
     repeat_call,
     session_at,
 )
-from whence.core.replay.recorded_pass import Pass, recorded_outputs, replaced_forwards
+from whence.core.replay.recorded_pass import Pass, recorded_outputs
 from whence.core.site import Call
 
 Strategy = Literal["queries", "rows", "context", "batch", "full"]
@@ -182,17 +183,13 @@ class Replay:
             return self._copied(output, copies, real=strategy == "batch")
 
         given = {"batch": weights, "full": weights, "queries": as_queries(weights, copies)}.get(strategy)
+        ready = self._context(weights, copies) if strategy in ("rows", "context") else None
         with (
             recorded_outputs([] if strategy == "full" else self.passed.finished, adapt),
-            self._layer_by_rows(copies) if strategy == "rows" else replaced_forwards({}),
-            session_at(self.site, Once(given)),
+            self._layer_by_rows(copies) if strategy == "rows" else nullcontext(),
+            session_at(self.site, Once(given, ready)),
         ):
-            if strategy in ("rows", "context"):
-                self.site.ready_context = self._context(weights, copies)
-            try:
-                yield
-            finally:
-                self.site.ready_context = None
+            yield
 
     def _context(self, weights: Tensor, copies: int) -> Tensor:
         """The context of the new weights over the recorded values, [copies·batch query ...]."""
@@ -203,14 +200,17 @@ class Replay:
     def _layer_by_rows(self, copies: int) -> AbstractContextManager[None]:
         assert self.layer is not None
         assert self.rows is not None
-        compute, whole = self.layer.forward, self.passed.outputs[self.layer]
+        whole = self.passed.outputs[self.layer]
         rows, n_row = self.rows.repeat(copies, 1), self.n_query
 
-        def forward(*args: Any, **kwargs: Any) -> Any:
-            parts = compute(*take_rows(args, rows, n_row), **take_rows(kwargs, rows, n_row))
-            return fill_rows(whole, parts, rows, n_row)
+        def by_rows(compute: Callable[..., Any]) -> Callable[..., Any]:
+            def forward(*args: Any, **kwargs: Any) -> Any:
+                parts = compute(*take_rows(args, rows, n_row), **take_rows(kwargs, rows, n_row))
+                return fill_rows(whole, parts, rows, n_row)
 
-        return replaced_forwards({self.layer: forward})
+            return forward
+
+        return Replaced({self.layer: by_rows}).entered()
 
     def _copied(self, structure: Any, copies: int, real: bool = False) -> Any:
         """A structure with its batch repeated."""

@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_map
 
 from whence.core.attending import Rule, checked_weights
 from whence.core.read_rows import Rows, take_rows
-from whence.core.site import AttentionSite, Call, Session, repeated
+from whence.core.site import Attendance, AttentionSite, Call, Session, repeated
 
 
 def repeat_batch(structure: Any, batch: int, copies: int, real: bool = True) -> Any:
@@ -85,10 +85,12 @@ class Recorder:
 
 
 class Once:
-    """A session that replaces the weights of the next call, and of that alone."""
+    """A session that replaces the weights of the next call, and of that alone; or hands over a `ready_context`, which
+    an adopted site returns instead of computing it.
+    """
 
-    def __init__(self, weights: Tensor | None) -> None:
-        self.weights = weights
+    def __init__(self, weights: Tensor | None, ready_context: Tensor | None = None) -> None:
+        self.weights, self.ready_context = weights, ready_context
 
     def streams(self, site: AttentionSite) -> bool:
         """Not head by head: the weights are given whole."""
@@ -137,8 +139,5 @@ class EachStep:
 @contextmanager
 def session_at(site: AttentionSite, session: Session) -> Iterator[None]:
     """A session at one site, for the length of a block."""
-    site.enter(session)
-    try:
+    with Attendance(session, [site]).entered():
         yield
-    finally:
-        site.leave(session)

@@ -5,11 +5,16 @@ knowledge of the architecture: the model's own code runs, but the modules of the
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from torch import nn
+
+from whence.core.hooks import remove_hooks
+from whence.core.replaced import Replaced
+from whence.core.scope import Scope, undone
 
 Finished = list[tuple[nn.Module, Any]]  # modules and what they returned, in order
 
@@ -25,6 +30,7 @@ class Pass:
         self.path: list[nn.Module] = []
         self.outputs: dict[nn.Module, Any] = {}
         self._begun: list[int] = []
+        self._scope = Scope()
         self._reached = False
 
     def reach(self) -> None:
@@ -34,18 +40,21 @@ class Pass:
     @contextmanager
     def followed(self) -> Iterator[None]:
         """Listen to every module for the length of a block."""
-        with ExitStack() as hooks:
+        with undone(lambda: remove_hooks(self.model, lambda hook: hook in (self._enter, self._leave))):
             for module in self.model.modules():
-                hooks.callback(module.register_forward_pre_hook(self._enter).remove)
-                hooks.callback(module.register_forward_hook(self._leave).remove)
-            yield
+                module.register_forward_pre_hook(self._enter)
+                module.register_forward_hook(self._leave)
+            with self._scope.entered():
+                yield
 
     def _enter(self, module: nn.Module, args: Any) -> None:
-        if not self._reached:
+        if self._scope.here and not self._reached:
             self.path.append(module)
             self._begun.append(len(self.finished))
 
     def _leave(self, module: nn.Module, args: Any, output: Any) -> None:
+        if not self._scope.here:
+            return
         if not self._reached:
             self.path.pop()
             del self.finished[self._begun.pop() :]  # a finished module stands for all it called
@@ -70,21 +79,5 @@ def recorded_outputs(finished: Finished, adapt: Callable[[nn.Module, Any], Any])
 
         return forward
 
-    with replaced_forwards({module: from_memory(module, module.forward) for module in recorded}):
+    with Replaced({module: partial(from_memory, module) for module in recorded}).entered():
         yield
-
-
-@contextmanager
-def replaced_forwards(forwards: Mapping[nn.Module, Callable[..., Any]]) -> Iterator[None]:
-    """Other forward methods for some modules, for the length of a block."""
-    before = {module: module.__dict__.get("forward") for module in forwards}
-    try:
-        for module, forward in forwards.items():
-            module.__dict__["forward"] = forward
-        yield
-    finally:
-        for module, own in before.items():
-            if own is None:
-                del module.__dict__["forward"]
-            else:
-                module.__dict__["forward"] = own
