@@ -14,6 +14,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # processes that tests start shar
 
 import pytest
 
+from support import shared
+
 if TYPE_CHECKING:
     import torch
 
@@ -34,6 +36,9 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Prepare a process that runs tests; one that only hands them out to others needs no torch."""
+    if not hasattr(config, "workerinput"):
+        shared.open_folder()
+        config.add_cleanup(shared.close_folder)
     if not getattr(config.option, "numprocesses", None):
         prepare()
 
@@ -104,12 +109,12 @@ def stories():
 
 
 @pytest.fixture(scope="session")
-def story_reader(stories, tmp_path_factory):
-    """A small model that has learned to answer the questions, through attention alone; trained once a process."""
+def story_reader(stories):
+    """A small model that has learned to answer the questions, through attention alone; trained once in a test run."""
+    from whence.subject.subject import load
     from whence.training.config import Training
     from whence.training.train import train
 
-    training = Training(
-        data="stories", attention="dot", embedding_size=32, hidden_size=32, learning_rate=1e-2, epochs=10
-    )
-    return train(training, tmp_path_factory.mktemp("trained") / "stories", corpus=stories, quiet=True)
+    sizes = {"embedding_size": 32, "hidden_size": 32}
+    training = Training(data="stories", attention="dot", learning_rate=1e-2, epochs=10, **sizes)
+    return load(shared.once("story-reader", lambda folder: train(training, folder, corpus=stories, quiet=True)))

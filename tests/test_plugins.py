@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support import saved_models, tiny_package
+from support.shared import once
 from support.torchless import WITHOUT_TORCH
 from whence import plugin_api
 
@@ -50,8 +51,11 @@ def whence_in(folder: Path, path: Path, *commands: tuple[object, ...]) -> list[t
 
 @cache
 def asked() -> dict[str, tuple[int, str, str]]:
-    """All that is asked of the tiny package, in one process: torch is imported once."""
-    folder = saved_models.home() / "plugins"
+    """All that is asked of the tiny package, once in a test run and in one process: torch is imported once."""
+    return json.loads((once("plugins", ask) / "found.json").read_text())
+
+
+def ask(folder: Path) -> None:
     installed = tiny_package.install(folder / "site")
     bert, table = saved_models.bert(), saved_models.labelled()
     (folder / "my_script.py").write_text(
@@ -74,7 +78,8 @@ def asked() -> dict[str, tuple[int, str, str]]:
         "no such name": (*explain, "my_script:nothing"),
         "no such module": ("run", "nowhere:COUNTING"),
     }
-    return dict(zip(commands, whence_in(folder, installed, *commands.values()), strict=True))
+    found = whence_in(folder, installed, *commands.values())
+    (folder / "found.json").write_text(json.dumps(dict(zip(commands, found, strict=True))))
 
 
 def test_lists_show_them_and_say_which_cannot_be_used():

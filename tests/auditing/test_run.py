@@ -47,7 +47,7 @@ def audited(tmp_path_factory) -> tuple[Path, list[str]]:
     """A copy of a finished audit, and what it said."""
     out = tmp_path_factory.mktemp("audit") / "out"
     shutil.copytree(saved_models.audited(), out)
-    return out, saved_models.SAID
+    return out, saved_models.audit_messages()
 
 
 @pytest.fixture(autouse=True)

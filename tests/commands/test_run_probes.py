@@ -44,7 +44,7 @@ def treebank(n=240, seed=0):
 
 def test_a_bare_encoder_on_a_treebank_in_one_command(capsys, tmp_path):
     bare = transformers.BertModel.from_pretrained(saved_models.tagger(), add_pooling_layer=False)
-    folder = saved_models.saved("bare-probed", bare, saved_models.reviews_tokenizer())
+    folder = saved_models.saved("bare-probed", lambda _: bare)
     (tmp_path / "mine.conllu").write_text(treebank())
     said = whence(capsys, "run", "probes", "--model", folder, "--data", tmp_path / "mine.conllu", "--out", tmp_path,
                   "--tasks", "past_present", "sentence_length", "obj_number", "--train", 120, "--test", 60,

@@ -1,12 +1,10 @@
-"""Small models of every task, saved as a user would save them, and tables for them; made once a process."""
+"""Small models of every task, saved as a user would save them, and tables for them; made once in a test run."""
 
-import atexit
 import csv
 import json
 import shutil
-import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -18,20 +16,13 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
+from support.shared import once
 from whence.data.examples import Corpus, Example
 from whence.data.synthetic import reviews
 
 LABELS = ("negative", "positive")
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
-
-
-@cache
-def home() -> Path:
-    """A folder that goes when the process does."""
-    folder = Path(tempfile.mkdtemp(prefix="whence-tests-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 @cache
@@ -64,17 +55,25 @@ def tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
     numbers = [(name, pieces.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
     pieces.post_processor = TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", numbers)
     return PreTrainedTokenizerFast(
-        tokenizer_object=pieces, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
-        model_max_length=64, model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-    )  # fmt: skip
+        tokenizer_object=pieces,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        model_max_length=64,
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )
 
 
-def saved(name: str, model: transformers.PreTrainedModel, words: PreTrainedTokenizerFast | None) -> Path:
-    folder = home() / name
-    model.save_pretrained(folder)
-    if words is not None:
+def saved(name: str, model: Callable[[PreTrainedTokenizerFast], transformers.PreTrainedModel]) -> Path:
+    """The folder of a model, made once, with the tokenizer of reviews."""
+
+    def save(folder: Path) -> None:
+        words = reviews_tokenizer()
+        model(words).save_pretrained(folder)
         words.save_pretrained(folder)
-    return folder
+
+    return once(name, save)
 
 
 @cache
@@ -82,16 +81,22 @@ def reviews_tokenizer() -> PreTrainedTokenizerFast:
     return tokenizer([example.text for example in corpus()["train"]])
 
 
-@cache
 def bert(steps: int = 200) -> Path:
     """A BERT classifier of reviews, trained with a plain loop that knows nothing of Whence."""
-    words = reviews_tokenizer()
+    return saved(f"bert-{steps}", lambda words: trained_bert(words, steps))
+
+
+def trained_bert(words: PreTrainedTokenizerFast, steps: int) -> transformers.PreTrainedModel:
     torch.manual_seed(0)
     config = transformers.BertConfig(
-        vocab_size=len(words), max_position_embeddings=64, id2label=dict(enumerate(LABELS)),
-        label2id={label: number for number, label in enumerate(LABELS)}, hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0, **SIZES,
-    )  # fmt: skip
+        vocab_size=len(words),
+        max_position_embeddings=64,
+        id2label=dict(enumerate(LABELS)),
+        label2id={label: number for number, label in enumerate(LABELS)},
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        **SIZES,
+    )
     model = transformers.BertForSequenceClassification(config)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     examples = corpus()["train"]
@@ -102,56 +107,66 @@ def bert(steps: int = 200) -> Path:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    return saved(f"bert-{steps}", model.eval(), words)
+    return model.eval()
 
 
-@cache
 def tagger() -> Path:
     """An untrained BERT that tags words."""
+    return saved("tagger", untrained_tagger)
+
+
+def untrained_tagger(words: PreTrainedTokenizerFast) -> transformers.PreTrainedModel:
     torch.manual_seed(1)
-    config = transformers.BertConfig(
-        vocab_size=len(reviews_tokenizer()), max_position_embeddings=64, id2label={0: "O", 1: "D"},
-        label2id={"O": 0, "D": 1}, **SIZES,
-    )  # fmt: skip
-    return saved("tagger", transformers.BertForTokenClassification(config), reviews_tokenizer())
+    tags = {"id2label": {0: "O", 1: "D"}, "label2id": {"O": 0, "D": 1}}
+    config = transformers.BertConfig(vocab_size=len(words), max_position_embeddings=64, **tags, **SIZES)
+    return transformers.BertForTokenClassification(config)
 
 
-@cache
 def translator() -> Path:
     """An untrained BART."""
+    return saved("translator", untrained_translator)
+
+
+def untrained_translator(words: PreTrainedTokenizerFast) -> transformers.PreTrainedModel:
     torch.manual_seed(2)
-    words = reviews_tokenizer()
     config = transformers.BartConfig(
-        vocab_size=len(words), max_position_embeddings=64, d_model=16, encoder_layers=1, decoder_layers=1,
-        encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16,
-        pad_token_id=words.pad_token_id, bos_token_id=words.cls_token_id, eos_token_id=words.sep_token_id,
-        decoder_start_token_id=words.cls_token_id, forced_eos_token_id=words.sep_token_id,
-    )  # fmt: skip
-    return saved("translator", transformers.BartForConditionalGeneration(config), words)
+        vocab_size=len(words),
+        max_position_embeddings=64,
+        d_model=16,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        encoder_ffn_dim=16,
+        decoder_ffn_dim=16,
+        pad_token_id=words.pad_token_id,
+        bos_token_id=words.cls_token_id,
+        eos_token_id=words.sep_token_id,
+        decoder_start_token_id=words.cls_token_id,
+        forced_eos_token_id=words.sep_token_id,
+    )
+    return transformers.BartForConditionalGeneration(config)
 
 
-@cache
 def speaker() -> Path:
     """An untrained GPT-2."""
+    return saved("speaker", untrained_speaker)
+
+
+def untrained_speaker(words: PreTrainedTokenizerFast) -> transformers.PreTrainedModel:
     torch.manual_seed(3)
-    words = reviews_tokenizer()
-    config = transformers.GPT2Config(
-        vocab_size=len(words), n_positions=64, n_embd=16, n_layer=2, n_head=2,
-        bos_token_id=words.cls_token_id, eos_token_id=words.sep_token_id, pad_token_id=words.pad_token_id,
-    )  # fmt: skip
-    return saved("speaker", transformers.GPT2LMHeadModel(config), words)
+    ends = {"bos_token_id": words.cls_token_id, "eos_token_id": words.sep_token_id, "pad_token_id": words.pad_token_id}
+    config = transformers.GPT2Config(vocab_size=len(words), n_positions=64, n_embd=16, n_layer=2, n_head=2, **ends)
+    return transformers.GPT2LMHeadModel(config)
 
 
-@cache
 def additive() -> Path:
     """The reference model, trained on a few reviews by `whence`."""
     from whence.training.config import Training
     from whence.training.train import train
 
-    folder = home() / "additive"
     training = Training(data="reviews", embedding_size=8, hidden_size=8, epochs=2, learning_rate=1e-2)
-    train(training, folder, corpus=corpus(), quiet=True)
-    return folder
+    return once("additive", lambda folder: train(training, folder, corpus=corpus(), quiet=True))
 
 
 def table(path: Path, rows: Sequence[dict[str, object]]) -> Path:
@@ -164,19 +179,18 @@ def table(path: Path, rows: Sequence[dict[str, object]]) -> Path:
     return path
 
 
-@cache
 def labelled(n: int = 24) -> Path:
     """Reviews with their labels."""
-    return table(home() / f"reviews-{n}.csv", [{"text": e.text, "label": e.label} for e in corpus()["test"][:n]])
+    rows: list[dict[str, object]] = [{"text": e.text, "label": e.label} for e in corpus()["test"][:n]]
+    return once(f"reviews-{n}.csv", lambda path: table(path, rows))
 
 
-@cache
 def bare(n: int = 30) -> Path:
     """Reviews without labels."""
-    return table(home() / f"bare-{n}.csv", [{"text": e.text} for e in corpus()["test"][:n]])
+    rows: list[dict[str, object]] = [{"text": e.text} for e in corpus()["test"][:n]]
+    return once(f"bare-{n}.csv", lambda path: table(path, rows))
 
 
-@cache
 def tagged(n: int = 30) -> Path:
     """Reviews whose deciding words are tagged."""
 
@@ -186,30 +200,35 @@ def tagged(n: int = 30) -> Path:
     rows: list[dict[str, object]] = [
         {"tokens": json.dumps(e.words), "tags": json.dumps(tags(e))} for e in corpus()["test"][:n]
     ]
-    return table(home() / f"tagged-{n}.csv", rows)
+    return once(f"tagged-{n}.csv", lambda path: table(path, rows))
 
 
-@cache
 def translated(n: int = 30) -> Path:
     """Reviews with their first words as the text to be produced."""
     rows: list[dict[str, object]] = [
         {"text": e.text, "said": " ".join((e.words or ())[: 4 + i % 3])} for i, e in enumerate(corpus()["test"][:n])
     ]
-    return table(home() / f"translated-{n}.csv", rows)
+    return once(f"translated-{n}.csv", lambda path: table(path, rows))
 
 
-@cache
 def audited() -> Path:
     """A finished audit of the BERT on the labelled reviews."""
+    return once("audited", finish_audit) / "new"
+
+
+def audit_messages() -> list[str]:
+    """What that audit printed."""
+    return json.loads((audited().parent / "messages.json").read_text())
+
+
+def finish_audit(folder: Path) -> None:
     from whence.auditing.run import audit
     from whence.auditing.settings import Settings
 
-    out = home() / "audited" / "new"
-    audit(Settings(model=str(bert()), data=str(labelled()), budget=0.05, out=out), quiet=True, say=SAID.append)
-    return out
-
-
-SAID: list[str] = []  # by that audit
+    messages: list[str] = []
+    settings = Settings(model=str(bert()), data=str(labelled()), budget=0.05, out=folder / "new")
+    audit(settings, quiet=True, say=messages.append)
+    (folder / "messages.json").write_text(json.dumps(messages))
 
 
 def relabelled(folder: Path, labels: tuple[str, str]) -> Path:
