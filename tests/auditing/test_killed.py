@@ -16,9 +16,10 @@ from whence.results.stale_folders import temporary_name
 
 SLOW = """
 import sys, time
+from dataclasses import replace
 from whence.cli import main
 from whence.experiments import permutation
-permutation.run = lambda *_: time.sleep(600)
+permutation.EXPERIMENT = replace(permutation.EXPERIMENT, run=lambda *_: time.sleep(600))
 main()
 """
 

@@ -84,7 +84,7 @@ def test_a_bert_that_nobody_wrapped_is_audited_by_path_in_one_command(tmp_path):
     """In processes of their own: the audit, then its report once more without torch, the same to the byte."""
     out, data = tmp_path / "audit", tmp_path / "reviews.csv"
     shutil.copy(saved_models.labelled(), data)
-    command = [sys.executable, "-m", "whence", "audit", str(saved_models.bert()), str(data), "--budget", "0.3"]
+    command = [sys.executable, "-m", "whence", "audit", str(saved_models.bert()), str(data), "--budget", "0.05"]
     said = subprocess.run([*command, "--out", str(out), "--json"], capture_output=True, text=True, check=False)
     assert said.returncode == 0, said.stderr
     assert said.stderr == ""

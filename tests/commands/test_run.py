@@ -2,15 +2,13 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 import transformers
 
 from support import saved_models
 from support.command import whence
-from support.torchless import JUDGED, WITHOUT_TORCH
+from support.torchless import judged
 
 
 @pytest.mark.parametrize(
@@ -35,10 +33,7 @@ def test_run(name, options, model, rows, capsys, tmp_path):
     assert (said.code, said.err) == (0, "")
     assert re.search(rf"^{name}: .*{rows}", said.out)
     found = json.loads(whence(capsys, *asked, "--json").out)
-    judge = [sys.executable, "-c", WITHOUT_TORCH + JUDGED, f"{found['folder']}/table.parquet", name]
-    judged = subprocess.run(judge, capture_output=True, text=True, check=False)
-    assert judged.returncode == 0, judged.stderr
-    assert judged.stdout.strip() == found["verdict"]["sentence"]
+    assert judged(found["folder"], name) == found["verdict"]["sentence"]
 
 
 def test_syntax_of_a_bare_encoder_in_one_command(capsys, tmp_path):
@@ -58,10 +53,7 @@ def test_syntax_of_a_bare_encoder_in_one_command(capsys, tmp_path):
     assert found["verdict"]["sentence"].startswith("There are 6 examples, too few to decide anything")
     assert len(found["summary"]) == 4  # heads
     assert [path.rpartition("-")[2] for path in found["figures"][3:]] == ["heads.svg", "heads.pdf", "heads.png"]
-    judge = [sys.executable, "-c", WITHOUT_TORCH + JUDGED, f"{found['folder']}/table.parquet", "syntax"]
-    judged = subprocess.run(judge, capture_output=True, text=True, check=False)
-    assert judged.returncode == 0, judged.stderr
-    assert judged.stdout.strip() == found["verdict"]["sentence"]
+    assert judged(found["folder"], "syntax") == found["verdict"]["sentence"]
     for option, complaint in ((("--parser", "mine"), "a parser is named spacy:PACKAGE or stanza:LANGUAGE"),
                               (("--epochs",), "keeps no models of single epochs; train it with --keep")):  # fmt: skip
         refused = whence(capsys, *asked, *option, "--quiet")

@@ -1,12 +1,10 @@
 """`whence run memory` with no model at all; what it saved is drawn and judged without torch."""
 
 import json
-import subprocess
-import sys
 
 import whence as window
 from support.command import whence
-from support.torchless import JUDGED, WITHOUT_TORCH
+from support.torchless import judged
 from whence.data.synthetic import recall
 
 
@@ -21,10 +19,7 @@ def test_memory_in_one_command(capsys, tmp_path, monkeypatch):
     assert found["verdict"]["question"] == 0
     assert [row["model"] for row in found["summary"]] == ["RNN"]
     assert {path.rpartition("-")[2] for path in found["figures"][3:]} >= {"speed.svg", "drift.png"}
-    judge = [sys.executable, "-c", WITHOUT_TORCH + JUDGED, f"{found['folder']}/table.parquet", "memory"]
-    judged = subprocess.run(judge, capture_output=True, text=True, check=False)
-    assert judged.returncode == 0, judged.stderr
-    assert judged.stdout.strip() == found["verdict"]["sentence"]
+    assert judged(found["folder"], "memory") == found["verdict"]["sentence"]
     again = window.run("memory", kinds=("rnn",), seeds=1, epochs=1, width=8, out=tmp_path)
     assert len(again.table) == 120
 

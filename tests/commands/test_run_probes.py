@@ -1,8 +1,6 @@
 """Probes from the command line, on a treebank of a made grammar; drawn and judged again without torch."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -10,16 +8,8 @@ import transformers
 
 from support import saved_models
 from support.command import whence
-from support.torchless import WITHOUT_TORCH
+from support.torchless import judged
 from whence.analysis.probes import first_probe, measured
-
-JUDGED = """
-import pandas as pd
-from whence.experiments import probes
-table = pd.read_parquet(sys.argv[1])
-assert probes.figure(table).axes
-print(probes.verdict(table).sentence)
-"""
 
 
 def treebank(n=240, seed=0):
@@ -58,10 +48,7 @@ def test_a_bare_encoder_on_a_treebank_in_one_command(capsys, tmp_path):
     table = pd.read_parquet(f"{found['folder']}/table.parquet")
     assert first_probe(table) == "logistic"
     assert len(measured(table)) == 2 * (3 * 4 + 3 + 1)
-    judge = [sys.executable, "-c", WITHOUT_TORCH + JUDGED, f"{found['folder']}/table.parquet"]
-    judged = subprocess.run(judge, capture_output=True, text=True, check=False)
-    assert judged.returncode == 0, judged.stderr
-    assert judged.stdout.strip() == found["verdict"]["sentence"]
+    assert judged(found["folder"], "probes") == found["verdict"]["sentence"]
 
 
 def test_trees_without_morphology_are_asked_what_trees_tell(capsys, tmp_path):

@@ -1,0 +1,44 @@
+"""The project's own files agree with each other."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import whence
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_there_is_one_source_of_the_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert "version" not in project["project"]
+    assert project["project"]["dynamic"] == ["version"]
+    source = (ROOT / project["tool"]["hatch"]["version"]["path"]).read_text()
+    assert re.findall(r'^__version__ = "(.+)"$', source, flags=re.MULTILINE) == [whence.__version__]
+
+
+def test_the_citation_is_complete_and_of_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()  # those that CFF 1.2.0 requires
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["version"] == whence.__version__
+    assert citation["license"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["license"]
+
+
+def test_hooks_run_the_project_s_own_tools():
+    (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    assert repository["repo"] == "local"
+    used = {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in repository["hooks"]}
+    linted = re.search(r"^lint:.*?\n\n", (ROOT / "Makefile").read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert linted
+    assert used == set(re.findall(r"\$\(BIN\)/([\w-]+)", linted[0]))
+
+
+@pytest.mark.parametrize("target", ["setup", "lint", "test", "test-all", "docs-tables", "demo"])
+def test_make_lists_its_targets(target):
+    listed = subprocess.run(["make", "-s", "-C", ROOT, "help"], capture_output=True, text=True, check=True).stdout
+    assert re.search(rf"^  make {target} +\w", listed, flags=re.MULTILINE)
