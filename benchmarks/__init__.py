@@ -1,1 +1,1 @@
-"""Speed and memory, ours beside the alternatives', in one run, as ratios."""
+"""Speed and memory compared with the alternatives, in one run, as ratios."""

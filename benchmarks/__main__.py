@@ -7,7 +7,17 @@ from pathlib import Path
 import torch
 import transformers
 
-from benchmarks import adversaries, erasing, explainers, globally, memory, permutation, recording, syntax, tracing
+from benchmarks import (
+    adversaries,
+    erasure,
+    explainers,
+    global_explainers,
+    memory,
+    permutation,
+    recording,
+    syntax,
+    tracing,
+)
 
 REPORTS = {
     "recording": recording,
@@ -16,16 +26,16 @@ REPORTS = {
     "tracing": tracing,
     "syntax": syntax,
     "adversaries": adversaries,
-    "globally": globally,
-    "erasing": erasing,
+    "global_explainers": global_explainers,
+    "erasure": erasure,
     "explainers": explainers,
 }
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 
 READING = (
-    "How to read it: *native sdpa* and *adopted, nothing asked* run the same code, so what lies between them is the"
-    " noise of the machine: a few per cent of time, some tens of MB of peak memory. Run it with nothing beside it."
+    "How to read it: *native sdpa* and *adopted, nothing recorded* run the same code, so what lies between them is the"
+    " noise of the machine: a few per cent of time, some tens of MB of peak memory. Run it on an idle machine."
 )
 
 
@@ -42,7 +52,7 @@ def main() -> None:
     setting = (
         f"`make bench`, {torch.get_num_threads()} threads, {platform.machine()}, Python {platform.python_version()},"
         f" torch {torch.__version__}, transformers {transformers.__version__}, float32, evaluation mode, no gradient."
-        " Medians of interleaved rounds. A limit and whether it was kept stand beside each ratio that has one."
+        " Medians of interleaved rounds. Ratios that have a limit say whether it was kept."
     )
     PAGE.write_text("\n".join(["# Benchmarks\n", f"{setting}\n", f"{READING}\n", *map(section, REPORTS)]))
     print(f"wrote {PAGE}")

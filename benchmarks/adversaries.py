@@ -1,4 +1,5 @@
-"""Other attentions for the same answer, text by text: all texts and restarts together, beside loops over batches.
+"""Other attention for the same prediction, text by text: all texts and restarts together, compared with loops over
+batches.
 
 Five restarts of 500 steps for each of 1,000 sentences of the Stanford Sentiment Treebank, with an untrained additive
 model of the usual size; ours from texts to table, every adversary checked by a forward pass. The loops are in the
@@ -15,7 +16,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from benchmarks.measuring import table, verdict
+from benchmarks.measure import table, verdict
 from whence.core.site import masked_softmax
 from whence.data.examples import Example
 from whence.data.registry import load
@@ -37,7 +38,7 @@ COMPARED = (
 
 
 def report() -> str:
-    """The experiment beside both loops, in one run."""
+    """The experiment compared with both loops, in one run."""
     if "WHENCE_DATA" not in os.environ:
         return "The comparison on the Stanford Sentiment Treebank needs its files: set WHENCE_DATA."
     corpus = load("sst")

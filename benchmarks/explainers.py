@@ -1,4 +1,4 @@
-"""What a sentence costs by each explainer: 200 sentences of the Stanford Sentiment Treebank and a fine-tuned MiniLM.
+"""What each explainer costs per sentence: 200 sentences of the Stanford Sentiment Treebank and a fine-tuned MiniLM.
 
 Batches of 32 sentences of like length, encoded beforehand; what is explained is the class that the model predicts. The
 model is fine-tuned here, on 2,000 sentences, which matters to `integrated_gradients` most: how many steps it needs
@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from benchmarks.measuring import table
+from benchmarks.measure import table
 from benchmarks.models import MINILM
 from whence.attribution.registry import explainer, names
 from whence.data.registry import load
@@ -29,7 +29,7 @@ LONG = 30.0  # seconds, after which a method is not run again
 
 
 def report() -> str:
-    """Milliseconds a sentence, the quickest first."""
+    """Milliseconds per sentence, the fastest first."""
     if "WHENCE_DATA" not in os.environ:
         return "The sentences of the Stanford Sentiment Treebank are needed: set WHENCE_DATA."
     subject = fine_tuned()
@@ -40,7 +40,7 @@ def report() -> str:
         [name, f"{1000 * spent / SENTENCES:.1f} ms", f"{spent / taken[PLAIN]:.1f}×"]
         for name, spent in sorted(taken.items(), key=lambda item: item[1])
     ]
-    return table([f"{SENTENCES} sentences of SST", "a sentence", f"beside {PLAIN}"], rows)
+    return table([f"{SENTENCES} sentences of SST", "a sentence", f"compared with {PLAIN}"], rows)
 
 
 def fine_tuned() -> Subject:

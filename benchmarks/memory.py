@@ -1,11 +1,11 @@
-"""What watchers hold at 4,096 tokens, 12 layers, 12 heads: never more than a layer or so of weights."""
+"""Memory that recording holds at 4,096 tokens, 12 layers, 12 heads: never more than a layer or so of weights."""
 
 import json
 import sys
 
 import torch
 
-from benchmarks.measuring import in_own_process, peak_above_start, table
+from benchmarks.measure import in_own_process, peak_above_start, table
 from benchmarks.models import long_encoder, texts
 from whence import HeadProduct, Rollout, Summary, adopt, attending
 
@@ -27,7 +27,7 @@ def run(name: str) -> None:
 
 
 def report() -> str:
-    """Peak memory above an unwatched pass, in weights of one layer (heads × N × N floats)."""
+    """Peak memory above a pass without recording, in weights of one layer (heads × N × N floats)."""
     layer = 4 * HEADS * LENGTH**2
     peaks = {name: in_own_process("benchmarks.memory", name) for name in WATCHERS}
     plain = peaks["nothing (sdpa)"]

@@ -1,9 +1,9 @@
-"""One hundred permutations of attention: partial recomputation beside full forward passes, and beside a loop.
+"""One hundred permutations of attention: partial recomputation compared with full forward passes, and with a loop.
 
-*last* is what a classifier's answer needs: only the row that is read. *every row wanted* asks for all hidden states of
-the last layer; what must be computed then (output projection and feed-forward of every row) is 3/4 of a layer of six,
-so that about 8 times is the most that arithmetic allows; short texts gain more, since single passes use the machine
-badly.
+*last* is what a classifier's prediction needs: only the row that is read. *every row wanted* asks for all hidden states
+of the last layer; what must be computed then (output projection and feed-forward of every row) is 3/4 of a layer of
+six, so that about 8 times is the most that arithmetic allows; short texts gain more, since single passes use the
+machine badly.
 """
 
 import os
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from benchmarks.measuring import interleaved, table, verdict
+from benchmarks.measure import interleaved, table, verdict
 from benchmarks.models import minilm, texts
 from whence import Replay, adopt, attending, imposed, permuted, sites
 from whence.core.site import masked_softmax
@@ -169,7 +169,9 @@ if __name__ == "__main__":
 
 
 def treebank_report() -> str:
-    """The experiment `permutation` on the test set of the Stanford Sentiment Treebank, beside a plain loop over it."""
+    """The experiment `permutation` on the test set of the Stanford Sentiment Treebank, compared with a plain loop over
+    it.
+    """
     if "WHENCE_DATA" not in os.environ:
         return "The comparison on the Stanford Sentiment Treebank needs its files: set WHENCE_DATA."
     corpus = load("sst")
@@ -185,8 +187,8 @@ def treebank_report() -> str:
             ids, mask = batch.inputs["input_ids"], batch.inputs["attention_mask"].bool()
             hidden, _ = subject.model.encoder(subject.model.embeddings(ids), mask)
             probs = subject.model(**batch.inputs).logits.softmax(-1)
-            altered = loop_over_permutations(subject.model, inputs, hidden, generator).softmax(-1)
-            medians.append(((altered - probs).abs().sum(-1) / 2).median(0).values)
+            permuted = loop_over_permutations(subject.model, inputs, hidden, generator).softmax(-1)
+            medians.append(((permuted - probs).abs().sum(-1) / 2).median(0).values)
         return medians
 
     def ours() -> object:

@@ -1,4 +1,4 @@
-"""What watching costs: recording everything, one layer, a streaming rollout, and nothing at all.
+"""What recording costs: recording everything, one layer, a streaming rollout, and nothing at all.
 
 Each variant is timed in turn with what it is measured against, two at a time, so that the passes of a round follow one
 another at once: the speed of a machine that others share drifts within a minute by more than is to be measured. A ratio
@@ -14,14 +14,14 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
-from benchmarks.measuring import Times, in_own_process, interleaved, peak_above_start, table, verdict
+from benchmarks.measure import Times, in_own_process, interleaved, peak_above_start, table, verdict
 from benchmarks.models import MODELS, texts
 from whence import Rollout, adopt, attending, release, sites
 
 SHAPES = [(16, 128), (4, 512)]
 SDPA, EAGER = "native sdpa", "native eager, output_attentions"
 IDLE, ALL, ONE, ROLLOUT = (
-    "adopted, nothing asked",
+    "adopted, nothing recorded",
     "adopted, recording everything",
     "adopted, one layer watched",
     "adopted, streaming rollout, read from the first token",
@@ -132,8 +132,8 @@ def settled(variant: str) -> Callable[[Times], bool]:
 
 
 def ratio(times: Times, variant: str, model: str) -> str:
-    """A variant's time beside its base's, its limit, and the interval. One layer of twelve has a limit; MiniLM has six
-    layers.
+    """A variant's time compared with its base's, its limit, and the interval. One layer of twelve has a limit; MiniLM
+    has six layers.
     """
     base = BASES[variant]
     taken, (low, high) = times.ratio(variant, base), times.interval(variant, base)

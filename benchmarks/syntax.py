@@ -1,6 +1,7 @@
-"""Every head of every layer beside the trees of a treebank, true and random: one pass, beside the model's own pass.
+"""Every head of every layer compared with the trees of a treebank, true and random: one pass, compared with the model's
+own.
 
-*plain pass* is the encoder as it comes, nothing asked; *every head beside N trees* is that pass with all heads of all
+*plain pass* is the encoder as it comes, nothing recorded; *every head and N trees* is that pass with all heads of all
 layers measured against the true tree of each sentence and the random ones (six kinds, three draws each but of chains),
 which are drawn beforehand. *loop per head and word* takes the weights that the model gives out when it is asked for
 them and does the same for the true trees alone, one sentence after another, word by word; it is run on a few of the
@@ -14,7 +15,7 @@ import numpy as np
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from benchmarks.measuring import interleaved, table, verdict
+from benchmarks.measure import interleaved, table, verdict
 from benchmarks.models import MINILM
 from whence.data.examples import Example
 from whence.data.registry import load
@@ -38,32 +39,34 @@ def report() -> str:
     context = Context(subject, examples, range(len(examples)), quiet=True, predictions=False)
     batches = list(context.batches())
     n_trees = sum(map(len, forest.kinds.values()))
-    ours = f"every head beside {n_trees} trees"
+    ours = f"every head and {n_trees} trees"
     variants: dict[str, Callable[[], object]] = {
         PLAIN: lambda: [run(subject, batch) for batch in batches],
         ours: lambda: followed(context, forest, Measuring()),
     }
     times = interleaved(variants, ROUNDS)
-    beside = {PLAIN: "", ours: verdict(times.ratio(ours, PLAIN), 1.5)}
-    rows = [[name, str(len(examples)), f"{times.median(name):.1f} s", cell] for name, cell in beside.items()]
-    return table(["MiniLM, 6 × 12 heads", "sentences", "median", f"beside the {PLAIN}"], [*rows, *looped(examples)])
+    cells = {PLAIN: "", ours: verdict(times.ratio(ours, PLAIN), 1.5)}
+    rows = [[name, str(len(examples)), f"{times.median(name):.1f} s", cell] for name, cell in cells.items()]
+    return table(
+        ["MiniLM, 6 × 12 heads", "sentences", "median", f"compared with the {PLAIN}"], [*rows, *looped(examples)]
+    )
 
 
 def looped(examples: Sequence[Example]) -> list[list[str]]:
-    """The loop beside ours on a few sentences."""
+    """The loop compared with ours on a few sentences."""
     few = [example for example in examples if len(example.words or ()) > 1][:LOOPED]
     model = AutoModel.from_pretrained(MINILM, attn_implementation="eager").eval()
     subject = Subject(AutoModel.from_pretrained(MINILM), AutoTokenizer.from_pretrained(MINILM), "base")
     forest = grown(few, (), 1)
     context = Context(subject, few, range(len(few)), quiet=True, predictions=False)
-    ours = "every head beside 1 tree"
+    ours = "every head and 1 tree"
     times = interleaved(
         {LOOP: lambda: loop(model, subject, forest, few), ours: lambda: divergences(context, forest)}, ROUNDS
     )
     off = np.abs(loop(model, subject, forest, few) - divergences(context, forest)).max()
     faster = verdict(times.ratio(LOOP, ours), 10, at_least=True)
-    beside = {LOOP: "", ours: f"{faster} the loop's speed; off by {off:.0e}"}
-    return [[name, str(len(few)), f"{times.median(name):.2f} s", cell] for name, cell in beside.items()]
+    cells = {LOOP: "", ours: f"{faster} the loop's speed; off by {off:.0e}"}
+    return [[name, str(len(few)), f"{times.median(name):.2f} s", cell] for name, cell in cells.items()]
 
 
 def divergences(context: Context, forest: Forest) -> np.ndarray:

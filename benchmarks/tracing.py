@@ -1,4 +1,4 @@
-"""Layer-wise attention tracing beside a plain eager pass: over the sentences of a test set, and by depth.
+"""Layer-wise attention tracing compared with a plain eager pass: over the sentences of a test set, and by depth.
 
 *plain eager pass* is the model as it comes with eager attention, nothing asked; `lat`, `lat_mixed` and `rollout` are
 the explainers, pass and all. All get the same batches, encoded beforehand. Memory is the peak above what was held
@@ -16,7 +16,7 @@ from dataclasses import replace
 import torch
 from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification, PreTrainedModel
 
-from benchmarks.measuring import in_own_process, interleaved, peak_above_start, table, verdict
+from benchmarks.measure import in_own_process, interleaved, peak_above_start, table, verdict
 from benchmarks.models import MINILM, minilm, texts
 from whence import adopt
 from whence.attribution.registry import explainer
@@ -54,7 +54,7 @@ def treebank_report() -> str:
     pooled = untrained(Training(model="pooled", data="sst:fine"), corpus)
     compared = {"MiniLM": (minilm("eager"), minilm_subject), "the model of Wu et al. 2020": (pooled.model, pooled)}
     rows = [row for name, (plain, subject) in compared.items() for row in traced_rows(name, plain, subject, examples)]
-    return table([f"{len(examples)} sentences of SST", "", "median", f"beside the {PLAIN}"], rows)
+    return table([f"{len(examples)} sentences of SST", "", "median", f"compared with the {PLAIN}"], rows)
 
 
 def traced_rows(name: str, plain: PreTrainedModel, subject: Subject, examples: Sequence[Example]) -> list[list[str]]:

@@ -54,11 +54,11 @@ def test_relative_losses_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("altered", "conclusion"), [([1, 1, 1, 0], "cut off"), ([0, 0, 0, 0], "needed"), ([1, 1, 0, 0], "open")]
+    ("ablated", "conclusion"), [([1, 1, 1, 0], "cut off"), ([0, 0, 0, 0], "needed"), ([1, 1, 0, 0], "open")]
 )
-def test_a_control_says_what_remains_of_a_published_loss(altered, conclusion):
+def test_a_control_says_what_remains_of_a_published_loss(ablated, conclusion):
     n = 2 if conclusion == "open" else 20  # with few examples the interval holds half of the published loss
-    result = Result("ablation", table([[1, 1, 1, 0] * n], [altered * n]), {})
+    result = Result("ablation", table([[1, 1, 1, 0] * n], [ablated * n]), {})
     (sentence,) = describe_controls(STUDY, SUMMARY, [FigureResult(TABLE, BYPASS, result)])
     assert sentence.startswith("d: published 75.0, bypass ")
     assert sentence.endswith(conclusion)

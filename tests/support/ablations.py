@@ -9,7 +9,7 @@ from whence.experiments.ablation import COLUMNS
 Scores = Sequence[Sequence[float]]
 
 
-def ablation_table(base: Scores, altered: Scores, counts: tuple[str, str] | None = None) -> pd.DataFrame:
+def ablation_table(base: Scores, ablated: Scores, counts: tuple[str, str] | None = None) -> pd.DataFrame:
     """Scores of examples, by seed, with uniform attention: at inference, and in training too."""
     before_counts, after_counts = counts or (None, None)
     rows = [
@@ -26,7 +26,7 @@ def ablation_table(base: Scores, altered: Scores, counts: tuple[str, str] | None
             "ablated_counts": after_counts,
         }
         for when in ("train+infer", "infer")
-        for seed, (first, second) in enumerate(zip(base, altered, strict=True))
+        for seed, (first, second) in enumerate(zip(base, ablated, strict=True))
         for number, (before, after) in enumerate(zip(first, second, strict=True))
     ]
     return COLUMNS.table(rows)

@@ -1,4 +1,4 @@
-"""Taking parts away, many at a time: words from the text, heads and hidden units from the model.
+"""Erasing parts, many at a time: words of the text, heads and hidden units of the model.
 
 *one by one* is a forward pass of one text for each token, head or unit that is taken away, as one would write it down.
 *batched* is ours: many of them in one pass, as many as fit a fixed memory, and for heads and units only what lies after
@@ -12,7 +12,7 @@ from functools import partial
 import torch
 from transformers import AutoTokenizer
 
-from benchmarks.measuring import interleaved, table, verdict
+from benchmarks.measure import interleaved, table, verdict
 from benchmarks.models import MINILM, minilm
 from whence.core.attending import attending
 from whence.data.examples import Example

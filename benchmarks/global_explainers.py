@@ -1,11 +1,11 @@
-"""Global explainers beside the plain way of computing the same: flow and value zeroing; and long texts.
+"""Global explainers compared with the plain way of computing the same: flow and value zeroing; and long texts.
 
-*Flow* of 100 tokens through MiniLM's 6 layers, from [CLS] to every token, beside networkx's `edmonds_karp`, which is
-what the authors' code calls once for each token; that takes minutes, so it is run for some tokens and extrapolated from
-these. *Value zeroing* of every token in every layer, beside one pass of the whole model for each token and layer; and,
-without a limit, beside the same code with one token at a time, each layer by itself. Each pair is checked to give the
-same; leaving tokens out is in *erasing*. *Memory* is the highest of a process that does nothing else, Python and torch
-and all, at 4,096 tokens through 12 layers of 12 heads.
+*Flow* of 100 tokens through MiniLM's 6 layers, from [CLS] to every token, compared with networkx's `edmonds_karp`,
+which is what the authors' code calls once for each token; that takes minutes, so it is run for some tokens and
+extrapolated from these. *Value zeroing* of every token in every layer, compared with one pass of the whole model for
+each token and layer; and, without a limit, compared with the same code with one token at a time, each layer by itself.
+Each pair is checked to give the same; leaving tokens out is in *erasing*. *Memory* is the highest of a process that
+does nothing else, Python and torch and all, at 4,096 tokens through 12 layers of 12 heads.
 """
 
 import json
@@ -20,7 +20,7 @@ import torch
 from numpy import ndarray
 from transformers import AutoTokenizer
 
-from benchmarks.measuring import in_own_process, interleaved, table, verdict
+from benchmarks.measure import in_own_process, interleaved, table, verdict
 from benchmarks.models import MINILM, long_encoder, minilm, texts
 from whence import adopt
 from whence.attribution.registry import explainer
@@ -142,7 +142,7 @@ def first_class(batch: Batch) -> Target:
 def memory_rows() -> list[list[str]]:
     rows = []
     for method in ("rollout", "lat"):
-        gigabytes = in_own_process("benchmarks.globally", method, str(LONG)) / 1e9
+        gigabytes = in_own_process("benchmarks.global_explainers", method, str(LONG)) / 1e9
         rows.append([method, f"{gigabytes:.2f} GB (≤ {ROOM}: {'yes' if gigabytes <= ROOM else 'NO'})"])
     return rows
 
