@@ -83,7 +83,9 @@ def test_a_hundred_permutations_of_real_sentences_are_those_of_a_loop():
         for row, own, length in zip(shuffled[:, 0, 0], replay.call.weights[:, 0, 0], mask.sum(1), strict=True):
             assert_close(np.sort(row[:length].numpy()), np.sort(own[:length].numpy()))
         slowly = torch.stack(
-            [model.decoder.classify(sum(w * h for w, h in zip(row, states, strict=True)))
-             for row, states in zip(shuffled[:, 0, 0], hidden, strict=True)]
-        )  # fmt: skip
+            [
+                model.decoder.classify(sum(w * h for w, h in zip(row, states, strict=True)))
+                for row, states in zip(shuffled[:, 0, 0], hidden, strict=True)
+            ]
+        )
         assert_close(replay(imposed(shuffled))[0], slowly, atol=1e-5, rtol=1e-4)

@@ -16,9 +16,10 @@ from whence.explainers.decomposition import contributions, output
 from whence.subject.targets import predicted
 
 EXAMPLES = [
-    Example("the movie was not good", target="the good movie"), Example("unbelievable movies !", target="a"),
+    Example("the movie was not good", target="the good movie"),
+    Example("unbelievable movies !", target="a"),
     Example("bad", target="bad film"),
-]  # fmt: skip
+]
 METHODS = ("attention_norm", "decomposition")
 # where the model itself has what the first layer's attention made: what a module gives, or what it is given
 MADE = {
@@ -116,8 +117,10 @@ def test_a_slow_loop_over_the_heads_of_bert():
     normed = normed / (whole.var(-1, unbiased=False) + norm.eps).sqrt()[:, None, None]
     assert_close(parts(layer)[0], normed.detach(), atol=1e-5, rtol=1e-4)
     normed, y = normed.detach(), norm(whole.float()).double().detach()
-    by_hand = [[max(0.0, float(y[i].abs().sum() - (y[i] - normed[i, j]).abs().sum())) for j in range(n_token)]
-               for i in range(n_token)]  # fmt: skip
+    by_hand = [
+        [max(0.0, float(y[i].abs().sum() - (y[i] - normed[i, j]).abs().sum())) for j in range(n_token)]
+        for i in range(n_token)
+    ]
     assert_allclose(contributions(layer)[0], by_hand, atol=1e-4)
 
 

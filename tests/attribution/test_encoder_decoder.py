@@ -14,9 +14,10 @@ from whence.data.examples import Example
 from whence.subject.targets import predicted
 
 EXAMPLES = [
-    Example("the movie was not good", target="the good movie"), Example("unbelievable movies !", target="a"),
+    Example("the movie was not good", target="the good movie"),
+    Example("unbelievable movies !", target="a"),
     Example("bad", target="bad film"),
-]  # fmt: skip
+]
 FUSE = {"mean": lambda heads: sum(heads) / len(heads), "max": np.maximum.reduce, "min": np.minimum.reduce}
 TRANSLATORS = ["bart", "t5", "transformer-seq2seq-post"]
 

@@ -63,20 +63,35 @@ TABLES: dict[str, tuple[str | bytes | None, tuple[str, ...], tuple[str, ...]]] =
     "empty": ("", (), ("is empty; a table with a header and rows was expected",)),
     "blank": (" \n\n", (), ("is empty",)),
     "header": ("text,label\n", (), ("has a header ('text', 'label') but no rows",)),
-    "column": ("text,label\na b c,positive\n", ("--columns.label", "nope"), ("has no column 'nope' for the label",
-               "it has: 'text', 'label'")),
-    "one-class": ("text,label\n" + "the plot is dull,negative\n" * 9, (), ("has one class only (negative)",
-                  "expected at least two", "--columns.label")),
-    "unknown-label": ("text,label\n" + "the plot is dull,negative\nso so,mixed\n" * 9, (), ("the label 'mixed' is"
-                      " unknown to the model, which knows: negative, positive", "Rename the labels")),
-    "latin": ("text,label\ncaf\xe9 au lait,positive\n".encode("latin-1"), (), ("is not UTF-8: byte 14 (0xe9, in line"
-              " 2)", "save the file again as UTF-8")),
-    "no-text": ("text,label\n  ,negative\nthe plot,positive\n", (), ("column 'text' (the text) is empty in 1 of 2 rows",
-                "fill or remove it")),
+    "column": (
+        "text,label\na b c,positive\n",
+        ("--columns.label", "nope"),
+        ("has no column 'nope' for the label", "it has: 'text', 'label'"),
+    ),
+    "one-class": (
+        "text,label\n" + "the plot is dull,negative\n" * 9,
+        (),
+        ("has one class only (negative)", "expected at least two", "--columns.label"),
+    ),
+    "unknown-label": (
+        "text,label\n" + "the plot is dull,negative\nso so,mixed\n" * 9,
+        (),
+        ("the label 'mixed' is unknown to the model, which knows: negative, positive", "Rename the labels"),
+    ),
+    "latin": (
+        "text,label\ncaf\xe9 au lait,positive\n".encode("latin-1"),
+        (),
+        ("is not UTF-8: byte 14 (0xe9, in line 2)", "save the file again as UTF-8"),
+    ),
+    "no-text": (
+        "text,label\n  ,negative\nthe plot,positive\n",
+        (),
+        ("column 'text' (the text) is empty in 1 of 2 rows", "fill or remove it"),
+    ),
     "ragged": ("text,label\na,b,c\n", (), ("line 2: 2 cells were expected", "there are 3")),
     "split": ("text,label\nthe plot,negative\nthe cast,positive\n", ("--split", "dev"), ("has no split 'dev'",)),
     "format": ("text,label\n", (), ("is of no known format",)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", TABLES)
@@ -177,10 +192,12 @@ def test_options(arguments, words, capsys, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "drawn",
-    ["╭─ Value error ───╮\n│ not a number:   │\n│ 'abc'           │\n╰─────────────────╯\n",
-     "Value error\n-------------------\nnot a number:\n'abc'\n-------------------\n"],
+    [
+        "╭─ Value error ───╮\n│ not a number:   │\n│ 'abc'           │\n╰─────────────────╯\n",
+        "Value error\n-------------------\nnot a number:\n'abc'\n-------------------\n",
+    ],
     ids=["a box", "rules, where the screen knows no boxes"],
-)  # fmt: skip
+)
 def test_what_was_drawn_for_a_screen_is_one_line(drawn):
     assert one_line(drawn) == "not a number: 'abc'"
 

@@ -31,21 +31,27 @@ def test_train_then_explain(capsys, tmp_path, monkeypatch):
     other = whence(capsys, "train", "additive", "--data", "reviews", "--epochs", 2, "--out", folder, "--quiet")
     assert other.code == 2
     assert "holds a model of another training" in other.err
-    shown = whence(capsys, "explain", folder, "the plot is dull", "--method", "raw_attention", "gradient_x_input",
-                   "--form", "html")  # fmt: skip
+    shown = whence(
+        capsys, "explain", folder, "the plot is dull", "--method", "raw_attention", "gradient_x_input", "--form", "html"
+    )
     assert shown.code == 0
     assert shown.out.count("<tr") == 2
     assert ">dull<" in shown.out
 
 
-@pytest.mark.parametrize(("form", "begins"), [("text", ""), ("html", "<table"), ("svg", "<svg"), ("latex", "\\begin"),
-                                              ("json", "{")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("form", "begins"), [("text", ""), ("html", "<table"), ("svg", "<svg"), ("latex", "\\begin"), ("json", "{")]
+)
 def test_explanations_take_many_forms(form, begins, capsys, tmp_path):
     said = whence(capsys, "explain", saved_models.bert(), "i found the plot dull", "--form", form)
     assert said.code == 0
     assert begins in said.out
-    assert whence(capsys, "explain", saved_models.bert(), "i found the plot dull", "--form", form,
-                  "--out", tmp_path / "file").out == ""  # fmt: skip
+    assert (
+        whence(
+            capsys, "explain", saved_models.bert(), "i found the plot dull", "--form", form, "--out", tmp_path / "file"
+        ).out
+        == ""
+    )
     assert (tmp_path / "file").read_text().strip() == said.out.strip()
 
 
@@ -60,14 +66,39 @@ def test_explain_as_json_and_pdf(capsys, tmp_path):
 
 
 def test_explain_states_which_attention_it_shows(capsys):
-    said = whence(capsys, "explain", saved_models.bert(), "so dull", "--method", "raw_attention", "--layer", 0,
-                  "--heads", 1, "--row", "mean", "--json")  # fmt: skip
+    said = whence(
+        capsys,
+        "explain",
+        saved_models.bert(),
+        "so dull",
+        "--method",
+        "raw_attention",
+        "--layer",
+        0,
+        "--heads",
+        1,
+        "--row",
+        "mean",
+        "--json",
+    )
     assert json.loads(said.out)["how"] == {"raw_attention": "layer: 0, heads: 1, from: mean"}
 
 
 def test_run_in_words_and_as_json(capsys, tmp_path):
-    asked = ("run", "permutation", "--model", saved_models.bert(), "--data", saved_models.labelled(), "--limit", 5,
-             "--permutations", 2, "--out", tmp_path)  # fmt: skip
+    asked = (
+        "run",
+        "permutation",
+        "--model",
+        saved_models.bert(),
+        "--data",
+        saved_models.labelled(),
+        "--limit",
+        5,
+        "--permutations",
+        2,
+        "--out",
+        tmp_path,
+    )
     said = whence(capsys, *asked, "--quiet")
     assert (said.code, said.err) == (0, "")
     assert "permutation: 5 rows, one row per example and place" in said.out
@@ -108,8 +139,10 @@ def test_a_bert_that_nobody_wrapped_is_audited_by_path_in_one_command(tmp_path):
 
 def test_train_and_show_take_named_columns(capsys, tmp_path):
     """And the accuracy of a model trained with equal weights is that with equal weights."""
-    rows = [{"said": e.text, "tone": e.label, "other": "x" if n % 2 else "y", "split": ("train", "val", "test")[n % 3]}
-            for n, e in enumerate(saved_models.corpus()["train"][:60])]  # fmt: skip
+    rows = [
+        {"said": e.text, "tone": e.label, "other": "x" if n % 2 else "y", "split": ("train", "val", "test")[n % 3]}
+        for n, e in enumerate(saved_models.corpus()["train"][:60])
+    ]
     data = saved_models.table(tmp_path / "odd.csv", rows)
     named = ("--columns.text", "said", "--columns.label", "tone")
     assert "20 examples (" in whence(capsys, "data", "show", data, *named).out
@@ -129,8 +162,18 @@ def test_a_table_without_splits_says_what_training_needs(capsys, tmp_path):
 
 
 def test_explain_takes_a_dtype_and_says_what_it_cut(capsys):
-    said = whence(capsys, "explain", saved_models.bert(), "so dull " * 99, "--dtype", "float64", "--form", "latex",
-                  "--method", "random")  # fmt: skip
+    said = whence(
+        capsys,
+        "explain",
+        saved_models.bert(),
+        "so dull " * 99,
+        "--dtype",
+        "float64",
+        "--form",
+        "latex",
+        "--method",
+        "random",
+    )
     assert said.code == 0
     assert "was cut there" in said.err
     quiet = whence(capsys, "explain", saved_models.bert(), "so dull " * 99, "--quiet", "--method", "random")
@@ -150,8 +193,16 @@ def test_a_memory_that_is_too_small_gets_a_sentence(capsys, monkeypatch):
 
 def test_explain_takes_options_paragraphs_and_any_method(capsys):
     given = ("explain", saved_models.bert(), "so dull a film")
-    said = whence(capsys, *given, "--method", *names(), "--options", "rollout.without_sinks=0.2",
-                  "sinks.least=0.25", "flow.residual=false")  # fmt: skip
+    said = whence(
+        capsys,
+        *given,
+        "--method",
+        *names(),
+        "--options",
+        "rollout.without_sinks=0.2",
+        "sinks.least=0.25",
+        "flow.residual=false",
+    )
     assert said.code == 0, said.err
     assert all(f"\n{name}: " in said.out for name in names())
     assert "sinks left out (" in said.out

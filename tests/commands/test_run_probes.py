@@ -21,14 +21,26 @@ def treebank(n=240, seed=0):
     for _ in range(n):
         noun, verb = (stems[rng.integers(len(stems))] for _ in range(2))
         many, past = rng.integers(2, size=2)
-        words = [("the", 2, "det", "DET", "_"),
-                 (noun + "s" * many, 3, "nsubj", "NOUN", f"Number={'Plur' if many else 'Sing'}"),
-                 (verb + ("ed" if past else "s"), 0, "root", "VERB",
-                  f"Mood=Ind|Tense={'Past' if past else 'Pres'}|VerbForm=Fin"),
-                 *[("so", 3, "advmod", "ADV", "_")] * int(rng.integers(8)), (".", 3, "punct", "PUNCT", "_"),
-                 (str(rng.integers(10**6)), 3, "dep", "NUM", "_")]  # fmt: skip
-        made.append("".join(f"{i}\t{form}\t_\t{upos}\t_\t{feats}\t{head}\t{relation}\t_\t_\n"
-                            for i, (form, head, relation, upos, feats) in enumerate(words, start=1)))  # fmt: skip
+        words = [
+            ("the", 2, "det", "DET", "_"),
+            (noun + "s" * many, 3, "nsubj", "NOUN", f"Number={'Plur' if many else 'Sing'}"),
+            (
+                verb + ("ed" if past else "s"),
+                0,
+                "root",
+                "VERB",
+                f"Mood=Ind|Tense={'Past' if past else 'Pres'}|VerbForm=Fin",
+            ),
+            *[("so", 3, "advmod", "ADV", "_")] * int(rng.integers(8)),
+            (".", 3, "punct", "PUNCT", "_"),
+            (str(rng.integers(10**6)), 3, "dep", "NUM", "_"),
+        ]
+        made.append(
+            "".join(
+                f"{i}\t{form}\t_\t{upos}\t_\t{feats}\t{head}\t{relation}\t_\t_\n"
+                for i, (form, head, relation, upos, feats) in enumerate(words, start=1)
+            )
+        )
     return "\n".join(made)
 
 
@@ -36,9 +48,28 @@ def test_a_bare_encoder_on_a_treebank_in_one_command(capsys, tmp_path):
     bare = transformers.BertModel.from_pretrained(saved_models.tagger(), add_pooling_layer=False)
     folder = saved_models.saved("bare-probed", lambda _: bare)
     (tmp_path / "mine.conllu").write_text(treebank())
-    said = whence(capsys, "run", "probes", "--model", folder, "--data", tmp_path / "mine.conllu", "--out", tmp_path,
-                  "--tasks", "past_present", "sentence_length", "obj_number", "--train", 120, "--test", 60,
-                  "--probe", "logistic", "--json")  # fmt: skip
+    said = whence(
+        capsys,
+        "run",
+        "probes",
+        "--model",
+        folder,
+        "--data",
+        tmp_path / "mine.conllu",
+        "--out",
+        tmp_path,
+        "--tasks",
+        "past_present",
+        "sentence_length",
+        "obj_number",
+        "--train",
+        120,
+        "--test",
+        60,
+        "--probe",
+        "logistic",
+        "--json",
+    )
     assert (said.code, said.err) == (0, "")
     found = json.loads(said.out)
     assert [row["task"] for row in found["summary"]] == ["past_present", "sentence_length"]
@@ -55,9 +86,29 @@ def test_trees_without_morphology_are_asked_what_trees_tell(capsys, tmp_path):
     bare = [line.split("\t") for line in treebank().splitlines()]
     kept = ["\t".join([*line[:3], *"___", *line[6:]]) if len(line) > 1 else "" for line in bare]
     (tmp_path / "bare.conllu").write_text("\n".join(kept) + "\n")
-    said = whence(capsys, "run", "probes", "--model", saved_models.bert(), "--data", tmp_path / "bare.conllu", "--out",
-                  tmp_path, "--tasks", "sentence_length", "bigram_shift", "past_present", "--train", 120, "--test", 60,
-                  "--probe", "logistic", "--no-untrained", "--json")  # fmt: skip
+    said = whence(
+        capsys,
+        "run",
+        "probes",
+        "--model",
+        saved_models.bert(),
+        "--data",
+        tmp_path / "bare.conllu",
+        "--out",
+        tmp_path,
+        "--tasks",
+        "sentence_length",
+        "bigram_shift",
+        "past_present",
+        "--train",
+        120,
+        "--test",
+        60,
+        "--probe",
+        "logistic",
+        "--no-untrained",
+        "--json",
+    )
     assert (said.code, said.err) == (0, "")
     found = json.loads(said.out)
     assert [row["task"] for row in found["summary"]] == ["sentence_length", "bigram_shift"]

@@ -81,9 +81,15 @@ def test_networkx_finds_the_same(tokens, depth, seed):
     assert_allclose(flows(layers, start, chosen), found * chosen)
 
 
-@pytest.mark.parametrize(("name", "heads", "residual"), [
-    ("bert", "mean", True), ("gpt2", "max", True), ("llama", "min", True), ("xlm-roberta", "mean", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "heads", "residual"),
+    [
+        ("bert", "mean", True),
+        ("gpt2", "max", True),
+        ("llama", "min", True),
+        ("xlm-roberta", "mean", False),
+    ],
+)
 def test_a_models_layers_are_the_network(name, heads, residual):
     subject = reader(name)
     batch = subject.encode(EXAMPLES)
@@ -119,8 +125,11 @@ def test_a_local_attention_is_the_node_that_is_read():
         subject.model(**batch.inputs)
     found = explained("flow", subject, batch)
     for text in range(len(EXAMPLES)):
-        layers = [call.weights[text].mean(0).double().numpy() + np.eye(batch.special.shape[1])
-                  for name, (call,) in tape.items() if name != "local"]  # fmt: skip
+        layers = [
+            call.weights[text].mean(0).double().numpy() + np.eye(batch.special.shape[1])
+            for name, (call,) in tape.items()
+            if name != "local"
+        ]
         layers = [matrix / matrix.sum(-1, keepdims=True) for matrix in layers]
         start = tape.only("local").weights[text, 0, 0].double().numpy()
         assert_allclose(found.scores[text], flows(layers, start) * batch.mask[text].numpy(), atol=1e-6)
@@ -147,11 +156,13 @@ def test_rollout_of_fused_heads_is_a_plain_product(heads, residual, monkeypatch)
             matrix = FUSE[heads](list(tape.only(name).weights[text].double().numpy())) + residual * np.eye(len(real))
             rolled = matrix / np.maximum(matrix.sum(-1, keepdims=True), 1e-12) @ rolled
         expected[text] = rolled[np.flatnonzero(real)[-1]]
-    assert_allclose(explained("rollout", subject, batch, heads=heads, residual=residual, row="last").scores,
-                    expected, atol=1e-6)  # fmt: skip
+    assert_allclose(
+        explained("rollout", subject, batch, heads=heads, residual=residual, row="last").scores, expected, atol=1e-6
+    )
     monkeypatch.setattr("whence.attribution.layer_stack.LONG", 0)  # heads one after another
-    assert_allclose(explained("rollout", subject, batch, heads=heads, residual=residual, row="last").scores,
-                    expected, atol=1e-6)  # fmt: skip
+    assert_allclose(
+        explained("rollout", subject, batch, heads=heads, residual=residual, row="last").scores, expected, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("method", ["rollout", "flow"])

@@ -15,9 +15,10 @@ from whence.data.examples import Example
 from whence.subject.targets import predicted
 
 EXAMPLES = [
-    Example("the movie was not good", target="the good movie"), Example("unbelievable movies !", target="a"),
+    Example("the movie was not good", target="the good movie"),
+    Example("unbelievable movies !", target="a"),
     Example("bad", target="bad film"),
-]  # fmt: skip
+]
 
 
 def explained(subject, batch, measure="probability", **options):

@@ -23,9 +23,24 @@ from whence.explainers.lat import accumulated, traced
 from whence.subject.targets import Target, predicted
 
 EXAMPLES = [Example("the movie was not good"), Example("unbelievable movies !"), Example("bad")]
-FAMILIES = ["transformer-post-learned", "bert", "distilbert", "roberta", "albert", "deberta-v2", "modernbert", "xlnet",
-            "gpt2", "llama", "mistral", "xlm-roberta", "additive-lstm-additive", "additive-additive-pairs",
-            "pooled-post-sinusoidal-cross_entropy", "pooled-query-none-binary"]  # fmt: skip
+FAMILIES = [
+    "transformer-post-learned",
+    "bert",
+    "distilbert",
+    "roberta",
+    "albert",
+    "deberta-v2",
+    "modernbert",
+    "xlnet",
+    "gpt2",
+    "llama",
+    "mistral",
+    "xlm-roberta",
+    "additive-lstm-additive",
+    "additive-additive-pairs",
+    "pooled-post-sinusoidal-cross_entropy",
+    "pooled-query-none-binary",
+]
 METHODS = ("lat", "lat_mixed", "rollout")
 
 
@@ -147,8 +162,10 @@ def test_every_window_of_a_narrative_is_traced_by_itself():
     batch = subject.encode([Example(" ".join(windows), windows=windows), Example("bad", windows=("bad",))])
     for method in METHODS:
         found = explainer(method)(subject, batch, predicted(subject, batch))
-        alone = [explainer(method)(subject, one, predicted(subject, one)).words(0)
-                 for one in (subject.encode([Example(text)]) for text in windows)]  # fmt: skip
+        alone = [
+            explainer(method)(subject, one, predicted(subject, one)).words(0)
+            for one in (subject.encode([Example(text)]) for text in windows)
+        ]
         assert_allclose(found.words(0), np.concatenate(alone), atol=1e-6)
         assert_allclose(found.words(0).sum(), 3.0, rtol=1e-5)  # one for each window
     assert traced(subject, batch).heads.shape[0] == 6  # two narratives of three windows; two of them padding
@@ -165,8 +182,14 @@ def test_rows_against_a_slow_loop(name):
     target = Target(torch.tensor([0, 1, 0]), torch.tensor([2, 1, 2]), "logit")
     for number, real in enumerate(batch.mask):
         places = real.nonzero().flatten().tolist()
-        rows = {"first": places[:1], "last": places[-1:], "mean": places, "prediction": [int(target.positions[number])],
-                1: places[1:2], -2: places[-2:-1]}  # fmt: skip
+        rows = {
+            "first": places[:1],
+            "last": places[-1:],
+            "mean": places,
+            "prediction": [int(target.positions[number])],
+            1: places[1:2],
+            -2: places[-2:-1],
+        }
         for row, queries in rows.items():
             found = explainer("lat")(subject, batch, target, row=row, normalize="none")
             v = sum(weights[1, number, :, query] for query in queries) / len(queries)  # [head key]
@@ -177,9 +200,16 @@ def test_rows_against_a_slow_loop(name):
 
 @pytest.mark.parametrize(
     ("name", "row"),
-    [("bert", "first"), ("gpt2", "last"), ("xlm-roberta", "prediction"), ("llama", "prediction"),
-     ("modernbert", "first"), ("transformer-post-learned", "mean"), ("transformer-pre-sinusoidal", "first")],
-)  # fmt: skip
+    [
+        ("bert", "first"),
+        ("gpt2", "last"),
+        ("xlm-roberta", "prediction"),
+        ("llama", "prediction"),
+        ("modernbert", "first"),
+        ("transformer-post-learned", "mean"),
+        ("transformer-pre-sinusoidal", "first"),
+    ],
+)
 def test_left_to_itself_it_starts_where_the_answer_is_read(name, row):
     subject = reader(name)
     batch = subject.encode(EXAMPLES)

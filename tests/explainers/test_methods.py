@@ -78,10 +78,18 @@ def test_a_pooling_attention_has_one_row():
 
 @pytest.mark.parametrize(
     ("name", "row"),
-    [("bert", "first"), ("gpt2", "last"), ("xlm-roberta", "prediction"), ("llama", "prediction"),
-     ("bart", "prediction"), ("bart-classifier", "last"), ("transformer-pre-none", "mean"), ("modernbert", "first"),
-     ("transformer-pre-sinusoidal", "first")],
-)  # fmt: skip
+    [
+        ("bert", "first"),
+        ("gpt2", "last"),
+        ("xlm-roberta", "prediction"),
+        ("llama", "prediction"),
+        ("bart", "prediction"),
+        ("bart-classifier", "last"),
+        ("transformer-pre-none", "mean"),
+        ("modernbert", "first"),
+        ("transformer-pre-sinusoidal", "first"),
+    ],
+)
 def test_left_to_itself_it_reads_where_the_answer_is_read(name, row):
     subject = reader(name)
     batch = subject.encode(EXAMPLES)
@@ -288,8 +296,10 @@ def test_a_short_text_without_special_tokens():
     target = predicted(subject, batch, "logit")
     found = explainer("leave_one_out")(subject, batch, target)
     one, two = batch.inputs["input_ids"][0]
-    logits = [subject.model(input_ids=torch.tensor([ids])).logits[0, target.classes[0]].item()
-              for ids in ([one, two], [two], [one])]  # fmt: skip
+    logits = [
+        subject.model(input_ids=torch.tensor([ids])).logits[0, target.classes[0]].item()
+        for ids in ([one, two], [two], [one])
+    ]
     assert_allclose(found.scores[0], [logits[0] - logits[1], logits[0] - logits[2]], atol=1e-5)
     assert found.scores[1].tolist() == [0.0, 0.0]  # nothing is left of it without its only token
 
@@ -323,7 +333,7 @@ def test_random_scores_of_words_are_those_of_their_first_pieces():
     subject = reader("bert")
     batch = subject.encode([Example("unbelievable movies !", pair="good movies"), Example("a", pair="a")])
     found = explainer("random")(subject, batch, predicted(subject, batch))
-    first, s = found.of_first_pieces(), found.scores
+    first, s = found.of_first_subwords(), found.scores
     assert_allclose(first.words(0), [s[0, 1], s[0, 4], s[0, 6]])
     assert_allclose(first.words(0, segment=1), [s[0, 8], s[0, 9]])
     assert_allclose(first.words(1, segment=1), [s[1, 3]])
@@ -364,10 +374,24 @@ def test_words_are_the_sums_of_their_pieces():
 
 def test_methods_by_name():
     assert names() == (
-        "attention_gradient", "attention_norm", "decomposition", "effective_attention", "flow", "flow_bound",
-        "gradient_squared", "gradient_x_input", "integrated_gradients", "lat", "lat_mixed", "leave_one_out", "random",
-        "raw_attention", "rollout", "sinks", "value_zeroing",
-    )  # fmt: skip
+        "attention_gradient",
+        "attention_norm",
+        "decomposition",
+        "effective_attention",
+        "flow",
+        "flow_bound",
+        "gradient_squared",
+        "gradient_x_input",
+        "integrated_gradients",
+        "lat",
+        "lat_mixed",
+        "leave_one_out",
+        "random",
+        "raw_attention",
+        "rollout",
+        "sinks",
+        "value_zeroing",
+    )
     assert explainer("raw-attention") is explainer("raw_attention")
     with pytest.raises(
         BadConfig, match=r"no explainer 'raw_atention' \(did you mean raw_attention\?\); there are: att"

@@ -149,9 +149,18 @@ def test_examples_without_rationales_are_said(subject):
 def test_a_trained_model_finds_the_mood_words(corpus, tmp_path):
     """Nothing but the values of windows is told in training; the mood words are found in windows it has not seen."""
     training = Training(
-        model="pooled_series", data="narratives", embedding_size=32, hidden_size=32, layers=1, heads=4, head_size=8,
-        learning_rate=1e-2, batch_size=4, epochs=8, seed=1,
-    )  # fmt: skip
+        model="pooled_series",
+        data="narratives",
+        embedding_size=32,
+        hidden_size=32,
+        layers=1,
+        heads=4,
+        head_size=8,
+        learning_rate=1e-2,
+        batch_size=4,
+        epochs=8,
+        seed=1,
+    )
     subject = train(training, tmp_path / "m", corpus=corpus, quiet=True)
     assert agreement(subject, corpus["test"]).mean() > 0.6
     reached, by_chance = (found(subject, corpus["test"], method).average for method in ("lat", "random"))

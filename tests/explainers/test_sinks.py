@@ -19,8 +19,16 @@ from whence.subject.targets import predicted
 
 EXAMPLES = [Example("the movie was not good"), Example("unbelievable movies !"), Example("bad")]
 LOW = 0.2  # an ε at which small models with random weights have sinks too
-WEIGHTED = ["raw_attention", "lat", "lat_mixed", "rollout", "flow", "flow_bound", "attention_gradient",
-            "effective_attention"]  # fmt: skip
+WEIGHTED = [
+    "raw_attention",
+    "lat",
+    "lat_mixed",
+    "rollout",
+    "flow",
+    "flow_bound",
+    "attention_gradient",
+    "effective_attention",
+]
 
 
 def explained(method, subject, batch, **options):

@@ -17,9 +17,10 @@ from whence.subject.subject import Subject
 from whence.subject.targets import predicted
 
 EXAMPLES = [
-    Example("the movie was not good", target="the good movie"), Example("unbelievable movies !", target="a"),
+    Example("the movie was not good", target="the good movie"),
+    Example("unbelievable movies !", target="a"),
     Example("bad", target="bad film"),
-]  # fmt: skip
+]
 # a layer, and in it the linear map that makes the values
 VALUES = {
     "bert": ("bert.encoder.layer.{}", "attention.self.value"),

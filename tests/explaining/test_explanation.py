@@ -37,9 +37,13 @@ def subject():
     text = f"a {SCRIPT} film & more"
     tokenizer = word_tokenizer([Example(text, words=tuple(text.split()))])
     config = AdditiveConfig(
-        vocab_size=len(tokenizer), embedding_size=8, hidden_size=4, bos_token_id=2, eos_token_id=3,
+        vocab_size=len(tokenizer),
+        embedding_size=8,
+        hidden_size=4,
+        bos_token_id=2,
+        eos_token_id=3,
         id2label={0: "<b>", 1: "good"},
-    )  # fmt: skip
+    )
     torch.manual_seed(0)
     return Subject(AdditiveForSequenceClassification(config), tokenizer)
 
@@ -168,8 +172,11 @@ def test_options_of_another_kind_are_refused(options, complaint):
 
 @pytest.mark.parametrize("method", names())
 def test_what_an_option_is_by_itself_is_of_a_kind_that_it_takes(method):
-    given = {name: one.default for name, one in inspect.signature(explainer(method)).parameters.items()
-             if one.kind == one.KEYWORD_ONLY}  # fmt: skip
+    given = {
+        name: one.default
+        for name, one in inspect.signature(explainer(method)).parameters.items()
+        if one.kind == one.KEYWORD_ONLY
+    }
     refuse_options({method: given}, {method: explainer(method)})
 
 
@@ -186,7 +193,7 @@ def test_words_have_the_sum_of_their_pieces():
     assert whole.tokens == text.split()
     for method, one in zip(("random", "rollout"), pieces.attributions, strict=True):
         assert whole.scores[method] == pytest.approx(one.words(0).tolist(), rel=1e-5)
-    assert all(one.how.endswith("; words: sums over their pieces") for one in whole.attributions)
+    assert all(one.how.endswith("; words: sums over their subwords") for one in whole.attributions)
     pair = explain(subject, "unbelievable", pair="unbelievable movies", words=True)
     assert pair.tokens == ["unbelievable", "unbelievable", "movies"]
 

@@ -40,8 +40,13 @@ def test_the_flow_of_a_model_by_a_slow_loop(subject):
     assert np.allclose(found.weights, np.stack(layers), atol=1e-6)
     arrived = [[list(found.readout)] * found.heads]
     for layer in reversed(layers):
-        lower = [[sum(arrived[0][head][j] * layer[head, j, i] for j in range(len(found.tokens)))
-                  for i in range(len(found.tokens))] for head in range(found.heads)]  # fmt: skip
+        lower = [
+            [
+                sum(arrived[0][head][j] * layer[head, j, i] for j in range(len(found.tokens)))
+                for i in range(len(found.tokens))
+            ]
+            for head in range(found.heads)
+        ]
         arrived.insert(0, lower)
     assert found.nodes == pytest.approx(np.array(arrived), abs=1e-5)
     assert found.scores == pytest.approx(np.array(arrived[0]).sum(0), abs=1e-5)
@@ -64,8 +69,9 @@ def test_other_tasks_have_a_flow_too(made):
     assert " '" in found.prediction  # of which word, or after which
 
 
-@pytest.mark.parametrize(("name", "answer"), [("pooled-post-sinusoidal-cross_entropy", "LABEL_"),
-                                              ("pooled-series", "the value ")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "answer"), [("pooled-post-sinusoidal-cross_entropy", "LABEL_"), ("pooled-series", "the value ")]
+)
 def test_the_models_of_wu_et_al(name, answer):
     found = flow(Subject(zoo.BY_NAME[name].build(), wordpiece()), "good film not bad")
     assert found.prediction.startswith(answer)

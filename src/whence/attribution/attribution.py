@@ -32,22 +32,22 @@ class Attribution:
     signed: bool = False
 
     def words(self, row: int, segment: int = 0) -> Float[ndarray, " word"]:
-        """The scores of the words of one text: the sum over each word's pieces."""
+        """The scores of the words of one text: the sum over each word's subwords."""
         mine = ~self.special[row] & (self.segment[row] == segment) & (self.word[row] >= 0)
         number = self.word[row][mine]
         return np.bincount(number, weights=self.scores[row][mine]).astype(float)  # also where there are none
 
-    def of_first_pieces(self) -> "Attribution":
-        """The same with nothing on a word's later pieces, so that its score is the first one's, and not their sum."""
+    def of_first_subwords(self) -> "Attribution":
+        """The same with zero on a word's later subwords, so that its score is the first one's, not their sum."""
         same = (np.diff(self.word) == 0) & (np.diff(self.segment) == 0) & (self.word[:, 1:] >= 0)
         later = np.pad(same & ~self.special[:, 1:] & ~self.special[:, :-1], ((0, 0), (1, 0)))  # [batch token]
-        how = f"{self.how}; words: their first piece"
+        how = f"{self.how}; words: their first subword"
         return replace(self, how=how, scores=np.where(later, 0.0, self.scores).astype(self.scores.dtype))
 
     def by_word(self, spelled: Sequence[str]) -> "Attribution":
-        """Of one text, the same with each word's pieces as one token, which has the sum of their scores.
+        """Of one text, the same with each word's subwords as one token, which has the sum of their scores.
 
-        `spelled` is for every token the word that it is a piece of. Special tokens stay as they are.
+        `spelled` is for every token the word that it belongs to. Special tokens stay as they are.
         """
         (word, segment, special), n = (one[0] for one in (self.word, self.segment, self.special)), len(spelled)
         same = (np.diff(word) == 0) & (np.diff(segment) == 0) & ~special[1:] & ~special[:-1] & (word[1:] >= 0)
@@ -57,7 +57,7 @@ class Attribution:
         arrays = {name: getattr(self, name)[:, first] for name in ("word", "segment", "special")}
         tokens = tuple(spelled[token] or self.tokens[0][token] for token in first.tolist())
         return replace(
-            self, how=f"{self.how}; words: sums over their pieces", scores=scores, tokens=(tokens,), **arrays
+            self, how=f"{self.how}; words: sums over their subwords", scores=scores, tokens=(tokens,), **arrays
         )
 
     def text(self, row: int) -> list[tuple[str, float]]:
@@ -81,6 +81,13 @@ def attribution(scores: torch.Tensor, batch: Batch, method: str, how: str, *, si
     """An attribution of these scores to a batch's tokens; of a narrative they may come with a row for each window."""
     found = scores.detach().float().cpu().numpy().reshape(batch.special.shape)
     return Attribution(
-        method, how, found, batch.tokens, batch.word.numpy(), batch.segment.numpy(),
-        batch.special.numpy(), batch.examples.numpy(), signed,
-    )  # fmt: skip
+        method,
+        how,
+        found,
+        batch.tokens,
+        batch.word.numpy(),
+        batch.segment.numpy(),
+        batch.special.numpy(),
+        batch.examples.numpy(),
+        signed,
+    )

@@ -68,8 +68,10 @@ class Observing:
     def at_site(self, call: Call) -> None:
         self.close()
         if call.values is None:
-            raise BadConfig(f"{call.site.name} does not show the values that its weights mix (it is adopted by its"
-                            " softmax alone); see raw_attention, gradient_x_input")  # fmt: skip
+            raise BadConfig(
+                f"{call.site.name} does not show the values that its weights mix (it is adopted by its"
+                " softmax alone); see raw_attention, gradient_x_input"
+            )
         values = call.values.expand(-1, call.weights.shape[1], -1, -1).double()
         self.waiting = Layer(call, values)
         if call.site.kind == "pool":
@@ -141,8 +143,10 @@ def near(ours: Float[Tensor, "..."], theirs: Tensor) -> bool:
 
 def _layer_norm(module: nn.Module, layer: Layer) -> nn.LayerNorm:
     if not isinstance(module, nn.LayerNorm):
-        raise BadConfig(f"the norm after {layer.call.site.name} is a {type(module).__name__}, not a LayerNorm, and"
-                        " cannot be taken apart; residual=False leaves it out")  # fmt: skip
+        raise BadConfig(
+            f"the norm after {layer.call.site.name} is a {type(module).__name__}, not a LayerNorm, and"
+            " cannot be taken apart; residual=False leaves it out"
+        )
     return module
 
 

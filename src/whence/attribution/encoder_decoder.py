@@ -8,7 +8,7 @@ attention), and of itself (the residual path past each). With the heads of each 
 
 so that, of the mean of heads, one half of a place goes across and one half stays, as rollout halves every layer (Abnar
 & Zuidema 2020, §3). Without residual paths all goes across in the topmost layer, and nothing is seen of those below it.
-What comes down to the target's own tokens, the words written before, is no score of a source token, and is told.
+What comes down to the target's own tokens, the words written before, is no score of a source token, and is stated.
 Chefer et al. 2021 (§3) and Ferrando et al. 2022 (ALTI+, §3) join encoder and decoder so, with other matrices.
 """
 
@@ -144,9 +144,11 @@ def refuse_single(subject: Subject, method: str) -> None:
     refuse_unattending(subject)
     kinds = {site.kind for site in subject.sites.values()}
     if kinds != {"self", "causal", "cross"} or any(site.keys == "parts" for site in subject.sites.values()):
-        raise BadConfig(f"{method} follows a decoder's self-attention, its look across and the encoder's self-attention"
-                        f" down to the tokens; this model has: {', '.join(sorted(kinds))}. See raw_attention for where"
-                        " it looks")  # fmt: skip
+        raise BadConfig(
+            f"{method} follows a decoder's self-attention, its look across and the encoder's self-attention"
+            f" down to the tokens; this model has: {', '.join(sorted(kinds))}. See raw_attention for where"
+            " it looks"
+        )
 
 
 @dataclass
@@ -160,12 +162,15 @@ class _FollowingAcross:
 
     def __call__(self, call: Call) -> None:
         if call.sinks:
-            raise BadConfig(f"{self.method} follows weights to tokens, and {call.site.name} gives part of its weight to"
-                            " a sink, which is no token; see raw_attention")  # fmt: skip
+            raise BadConfig(
+                f"{self.method} follows weights to tokens, and {call.site.name} gives part of its weight to"
+                " a sink, which is no token; see raw_attention"
+            )
         if call.site.kind != "causal" and call.weights.shape[-1] != self.n_source:
             there = f"{call.weights.shape[-1]} keys for {self.n_source} tokens"
-            raise BadConfig(f"{self.method} follows weights to tokens, and {call.site.name} has {there}; see"
-                            " gradient_x_input")  # fmt: skip
+            raise BadConfig(
+                f"{self.method} follows weights to tokens, and {call.site.name} has {there}; see gradient_x_input"
+            )
         if self.attended is None:
             self.heads, self.attended = call.n_heads, call.mask.flatten(1, 2).any(1)
         if call.site.kind != "self":

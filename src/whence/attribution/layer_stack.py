@@ -1,4 +1,4 @@
-"""The stack that an explainer follows: from where the answer is read, down the self-attention layers, to the tokens."""
+"""The stack that an explainer follows: from the position read, down the self-attention layers, to the tokens."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ def follow(
     """Run the model once, show the watcher its self-attention layer by layer, and say where tracing starts.
 
     It starts from the local attention. A model without one is read at a `row`: the `first` token ([CLS]), the `last`,
-    the one that is `answer`ed, one by its number, or the `mean` of all; `auto` takes where its answer is read. Of a
+    that of the `prediction`, one by its number, or the `mean` of all; `auto` takes where the prediction is read. Of a
     narrative every window is followed by itself: rows are windows.
     """
     refuse_row(row)

@@ -41,9 +41,9 @@ def scored(
         raise BadConfig(f"no layer {layer}; there are {len(names)}, counted from 0")
     chosen = names if layer in ("mean", "auto") else [names[-1] if layer == "last" else names[int(layer)]]
     matrices = made(chosen, batch)
-    start, said = _start(subject, batch, target, row, chosen[-1], next(iter(matrices.values())))
+    start, name = _start(subject, batch, target, row, chosen[-1], next(iter(matrices.values())))
     read = [torch.einsum("bq,bqk->bk", start.to(matrix), matrix) for matrix in matrices.values()]
-    return torch.stack(read).mean(0), f"layer: {'mean' if layer == 'auto' else layer}, from: {said}"
+    return torch.stack(read).mean(0), f"layer: {'mean' if layer == 'auto' else layer}, from: {name}"
 
 
 def _stack(subject: Subject, method: str, layer: int | str) -> tuple[tuple[str, ...] | None, str | None]:
@@ -64,13 +64,13 @@ def _rolled(
 ) -> tuple[Float[Tensor, "batch token"], str]:
     layers = [matrix for name, matrix in matrices.items() if name != pool]
     if pool is not None:
-        start, said = matrices[pool][:, 0], f"local attention ({pool})"
+        start, name = matrices[pool][:, 0], f"local attention ({pool})"
     else:
-        start, said = _start(subject, batch, target, row, next(iter(matrices)), layers[0])
+        start, name = _start(subject, batch, target, row, next(iter(matrices)), layers[0])
     for matrix in reversed(layers):
         start = torch.einsum("bq,bqk->bk", start.to(matrix), matrix)
     down = f"multiplied down {len(layers)} layers" if layers else "no self-attention below it"
-    return start, f"from: {said}, {down}"
+    return start, f"from: {name}, {down}"
 
 
 def _start(
@@ -82,15 +82,16 @@ def _start(
             " choose another layer by its number"
         )
     row = "first" if matrix.shape[1] == 1 else automatic(subject, batch, subject.sites[name].kind, row)
-    said = f"token {row}" if isinstance(row, int) else row
-    return shares(batch, target, row, matrix.shape[1]), said
+    name = f"token {row}" if isinstance(row, int) else row
+    return shares(batch, target, row, matrix.shape[1]), name
 
 
 def refuse_parts(subject: Subject, names: list[str], method: str) -> None:
     """Refuse sites whose keys are no tokens."""
     if any(subject.sites[name].keys == "parts" for name in names):
-        raise BadConfig(f"{method} needs keys that are tokens; at {', '.join(names)} they are parts of the text; see"
-                        " raw_attention")  # fmt: skip
+        raise BadConfig(
+            f"{method} needs keys that are tokens; at {', '.join(names)} they are parts of the text; see raw_attention"
+        )
 
 
 def rows_to_one(matrix: Float[Tensor, "batch query key"]) -> Float[Tensor, "batch query key"]:

@@ -1,4 +1,4 @@
-"""The explainers there are, by name: our own, those of other packages, and `module:function`."""
+"""The explainers by name: built-in ones, those of other packages, and `module:function`."""
 
 from collections.abc import Callable
 from typing import Any

@@ -70,19 +70,19 @@ def sparing(
     without_sinks: bool | float,
     names: Sequence[str] | None = None,
 ) -> tuple[Callable[[Call], None], str]:
-    """A watcher that sees the weights without those on sinks, and what is to be said about them.
+    """A watcher that sees the weights without those on sinks, and a note about them.
 
     `without_sinks` is False (nothing happens), True, or another ε. The rest of a row is divided by its sum; a row that
     has nothing else keeps what it had.
     """
-    sinks, said = without_them(subject, batch, without_sinks, names)
-    if not said:
+    sinks, note = without_them(subject, batch, without_sinks, names)
+    if not note:
         return watcher, ""
 
     def watch(call: Call) -> None:
         watcher(replace(call, weights=without(call, sinks)) if call.site.name in sinks else call)
 
-    return watch, said
+    return watch, note
 
 
 def without_them(

@@ -57,7 +57,7 @@ def found(
     explain, precision = explainer(method), np.full((2, len(examples)), np.nan)
     for batch in subject.batches([examples[number] for number in known], batch_size):
         scores = explain(subject, batch, predicted(subject, batch), **options)
-        scores = scores.of_first_pieces() if scores.method == RANDOM else scores
+        scores = scores.of_first_subwords() if scores.method == RANDOM else scores
         for row, place in enumerate(batch.examples.tolist()):
             precision[:, known[place]] = _precision(examples[known[place]], np.abs(scores.words(row)))
     return Found(*precision)

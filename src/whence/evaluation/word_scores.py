@@ -48,7 +48,7 @@ def occurrences(context: "Context", methods: Sequence[str], options: Sequence[st
         words, target = tokens_words(context, batch), predicted(context.subject, batch)
         for method in methods:
             found = explainer(method)(context.subject, batch, target, **chosen.get(method, {}))
-            found = found.of_first_pieces() if method == RANDOM else found
+            found = found.of_first_subwords() if method == RANDOM else found
             for row, number in enumerate(context.numbers_of(batch)):
                 yield from _in_one(found, row, number, method, words[row])
 

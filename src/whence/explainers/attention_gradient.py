@@ -1,12 +1,12 @@
-"""Attention × gradient: how the answer moves as a weight grows, times the weight. Serrano & Smith 2019, §4.
+"""Attention × gradient: each weight times the gradient of the prediction by it, summed. Serrano & Smith 2019, §4.
 
     Σ_h Σ_i α_h(i, j) · ∂y/∂α_h(i, j)
 
-The gradient says by itself from which places i the answer is read, and has a sign, which weights alone have not.
+The gradient shows from which positions i the prediction is read, and it has a sign, which weights lack.
 
 Differs from the papers: Serrano & Smith have one query and rank by the gradient alone, or by the product; Chefer
-et al. 2021 keep what is above zero, take the mean over the heads and multiply over the layers: here all heads, places
-and layers are summed (`layer` chooses one), with their signs.
+et al. 2021 keep positive values, average over heads and multiply over layers; here all heads, positions
+and layers are summed with their signs (`layer` chooses one layer).
 """
 
 import torch
@@ -55,9 +55,9 @@ def explain(
 
 
 def with_gradients(subject: Subject, batch: Batch, target: Target, names: list[str]) -> list[tuple[Call, Tensor]]:
-    """Every call of some sites that the answer depends on, and ∂y/∂α there."""
+    """Every call of some sites that the prediction depends on, and ∂y/∂α there."""
     tape = Tape()
-    slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
+    slow = torch.backends.cudnn.flags(enabled=False)  # cuDNN LSTMs have no gradient in eval mode
     with slow, torch.enable_grad(), subject.embedded(), attending(subject.model, watch=dict.fromkeys(names, tape)):
         explained = target.of(subject.logits(batch))  # [batch]
         weights = [call.weights for call in tape.calls()]

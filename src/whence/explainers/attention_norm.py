@@ -1,4 +1,4 @@
-"""Norms: how long the vector is that a token gives to what is read, not only how much weight it gets. Kobayashi et al.
+"""Attention norms: the length of the vector a token contributes, not only its weight. Kobayashi et al. 2020, 2021.
 
     ‖Σ_h α_h(i, j) f_h(x_j)‖                          2020, §3: weights times transformed values
     ‖LN'(Σ_h α_h(i, j) f_h(x_j) + [i = j] x_i)‖       2021, §3: with the residual path and the layer norm
@@ -6,8 +6,8 @@
 LN' is the linear part of the layer norm, where the norm comes after the sum; where it comes first it is within f. The
 rows of each layer are divided by their sum and multiplied over the layers (`layer`), as rollout does weights.
 
-Differs from the paper: it looks at single layers and does not multiply; `layer` chooses. Of a translator it is the
-vector that a source token gives to the target, whose own residual path is no source token and is left out.
+Differs from the paper: it looks at single layers and does not multiply; `layer` chooses. Of an
+encoder-decoder it is the vector that a source token contributes to the target; the target's residual path is left out.
 """
 
 import torch

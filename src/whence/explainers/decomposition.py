@@ -1,12 +1,12 @@
-"""Decomposition (ALTI): how much nearer a layer's output is for what a token gives. Ferrando et al. 2022.
+"""Decomposition (ALTI): how much closer to a layer's output a token's contribution comes. Ferrando et al. 2022.
 
     y_i = Σ_j T_i(x_j) + biases,   c(i, j) = max(0, ‖y_i‖₁ − ‖y_i − T_i(x_j)‖₁)             Eq. 9, 10
 
-T_i(x_j) is what token j gives to place i: weights, values, output matrix, residual path and layer norm (`_parts`). The
-rows of each layer are divided by their sum and multiplied over the layers (§3.3).
+T_i(x_j) is what token j contributes to position i: weights, values, output matrix, residual path and layer norm
+(`attribution.contributions`). The rows of each layer are divided by their sum and multiplied over the layers (§3.3).
 
-Differs from the paper: for layers that norm first, y_i is the sum of attention and residual path, before any norm. Of a
-translator it is what a source token gives to the target, in the mean of the layers; ALTI+ is another thing.
+Differs from the paper: for layers that norm first, y_i is the sum of attention and residual path, before any norm. Of
+an encoder-decoder it is what a source token contributes to the target, averaged over the layers; this is not ALTI+.
 """
 
 import torch

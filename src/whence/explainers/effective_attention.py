@@ -1,10 +1,10 @@
-"""Effective attention: the weights without the part that changes nothing. Brunner et al. 2020, §3.
+"""Effective attention: the weights without the part that cannot change the output. Brunner et al. 2020, §3.
 
     A⊥ = A − A's projection on {u : u T = 0},   T = the values that a head mixes, [key width]
 
 Whatever is added to a row of weights from that null space gives the same context, so weights are not identifiable
-once there are more keys than a head is wide: `how` says so, with how many dimensions are free. Effective attention is
-what of the weights makes a difference. It may be below zero, and rows need not sum to one.
+once there are more keys than a head is wide: `how` states how many dimensions are free. Effective attention is the
+part of the weights that matters. It may be negative, and rows need not sum to one.
 
 Differs from the paper: T are the values before the head's part of the output matrix, which has the same null space
 unless that part has lost rank. A row of a decoder sees the keys up to its own, and its null space is theirs.
@@ -42,7 +42,7 @@ def explain(
     if layer in ("auto", "rollout"):
         raise BadConfig(f"effective_attention has no layer {layer!r}; there are: last, mean, or a number")
     seen: list[tuple[int, int]] = []  # keys, width
-    said: list[str] = []
+    notes: list[str] = []
 
     def made(names: list[str], texts: Batch) -> Matrices:
         found: dict[str, list[Tensor]] = {name: [] for name in names}
@@ -54,7 +54,7 @@ def explain(
             found[call.site.name].append(effective(weights, values, permitted).mean(1))
 
         watcher, spared = sparing(subject, texts, watch, without_sinks, names)
-        said.append(spared)
+        notes.append(spared)
         with attending(subject.model, watch=dict.fromkeys(names, watcher)):
             subject.model(**texts.inputs)
         return {name: torch.cat(calls, 1) for name, calls in found.items()}
@@ -66,7 +66,7 @@ def explain(
         if keys > width
         else "so the weights are identifiable"
     )
-    return attribution(scores, batch, "effective_attention", f"{how}, heads: mean, {free}{said[0]}", signed=True)
+    return attribution(scores, batch, "effective_attention", f"{how}, heads: mean, {free}{notes[0]}", signed=True)
 
 
 def effective(
@@ -95,6 +95,8 @@ def _permitted(call: Call, texts: Batch) -> Bool[Tensor, "batch head query key"]
 
 def _values(call: Call) -> Float[Tensor, "batch head key width"]:
     if call.values is None:
-        raise BadConfig(f"{call.site.name} does not show the values that its weights mix (it is adopted by its softmax"
-                        " alone); see raw_attention, gradient_x_input")  # fmt: skip
+        raise BadConfig(
+            f"{call.site.name} does not show the values that its weights mix (it is adopted by its softmax"
+            " alone); see raw_attention, gradient_x_input"
+        )
     return call.values.expand(-1, call.weights.shape[1], -1, -1).double()

@@ -1,17 +1,18 @@
-"""Attention flow: how much could flow from where the answer is read down to a token. Abnar & Zuidema 2020, §3.
+"""Attention flow: the maximum flow from the prediction to a token through all layers. Abnar & Zuidema 2020, §3.
 
 Layers are a network: from token i of a layer to token j of the one below goes an edge of capacity Â_l(i, j), where
 Â = (mean over heads of A + I), rows divided by their sum. The score of token j is the maximum flow from the node that
-is read to j among the inputs; each token's flow is taken by itself, so that a text's scores do not sum to one. Of an
-encoder and a decoder the network begins at a place of the decoder and goes across to the source (`_across`).
+is read to j among the inputs; each token's flow is computed separately, so that a text's scores do not sum to one. Of
+an encoder-decoder the network begins in the decoder and crosses to the source (`attribution.encoder_decoder`).
 
-Flow often says no more than the lowest layer does: what enters token j cannot exceed its column there, nor all there
-is. That bound, min(1, Σ_i Â_1(i, j)), is the baseline: `how` says for how many tokens the flow just equals it, and
-`flow_bound` scores by it, to be shown beside.
+Flow often shows no more than the lowest layer: what enters token j cannot exceed its column there, nor one. That
+bound, min(1, Σ_i Â_1(i, j)), is the baseline: `how` states for how many tokens the flow equals it, and `flow_bound`
+uses it as the score.
 
 Differs from the paper: a local attention is a node above the topmost layer, its weights the capacities; so is a mean of
 rows. Capacities are whole multiples of 2⁻³⁰ (scipy's maximum flow takes 32-bit integers), which moves a flow by no more
-than its cut has edges, times 2⁻³¹. The authors' code divides each text's flows by their sum; here they are as they are.
+than its cut has edges, times 2⁻³¹. The authors' code divides each text's flows by their sum; here they are not
+normalized.
 """
 
 import numpy as np
@@ -42,7 +43,8 @@ def explain(
     row: int | str = "auto",
     without_sinks: bool | float = False,
 ) -> Attribution:
-    """Score each token by the maximum flow from what is read to it (`row`: see `_stack.follow`), from 0 to 1.
+    """Score each token by the maximum flow from what is read to it (`row`: see `attribution.layer_stack.follow`), from
+    0 to 1.
 
     `heads`: what is made of a layer's heads, weight by weight: their `mean`, `max`, or `min`.
     `without_sinks`: see `sinks`.

@@ -1,8 +1,8 @@
-"""The bound of flow: what the lowest layer alone lets through to a token, min(1, Σ_i Â_1(i, j)), to set beside `flow`.
+"""Flow bound: the most that the lowest layer lets through to a token, min(1, Σ_i Â_1(i, j)); a baseline for `flow`.
 
 The maximum flow to an input token j can be no more than the capacity of the edges into it, nor than all that leaves
-where the answer is read. Layers and options are those of `flow`; where a text's flows are these, nothing above the
-lowest layer was told apart. Â_1 is the lowest layer's weights, heads fused, with the residual path.
+the position that is read. Layers and options are those of `flow`; where a text's flows equal these, only the lowest
+layer mattered. Â_1 is the lowest layer's weights, heads fused, with the residual path.
 """
 
 import torch

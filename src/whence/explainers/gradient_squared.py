@@ -1,9 +1,9 @@
-"""Squared gradient: how steeply the answer changes with a word's vector, whichever way. Wu et al. 2020, Eq. 13.
+"""Squared gradient: how steeply the prediction changes with a word's vector, without sign. Wu et al. 2020, Eq. 13.
 
     G_w(d) = (∂f/∂w_d)²
 
 The paper says neither which output f is, nor how dimensions d become one score. `of` chooses f: `predicted`, what is
-asked to be explained; `paper`, the logit of that class; `code`, as in the authors' code, the sum of all the model's
+to be explained; `paper`, the logit of that class; `code`, as in the authors' code, the sum of all the model's
 outputs, which end in sigmoids there. The sum over dimensions and the softmax over tokens are their code's too.
 
 Differs from the paper: `code` takes the sigmoid of each logit also where a model ends in a softmax. Probabilities that
@@ -34,15 +34,15 @@ def explain(
     refuse_normalize(normalize)
     if of not in OF:
         raise BadConfig(f"no gradient of {of!r}; there are: {', '.join(OF)}")
-    slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
+    slow = torch.backends.cudnn.flags(enabled=False)  # cuDNN LSTMs have no gradient in eval mode
     with slow, torch.enable_grad(), subject.embedded() as leaves:
-        explained, said = _explained(subject, subject.logits(batch), batch, target, of)
+        explained, name = _explained(subject, subject.logits(batch), batch, target, of)
         (gradient,) = torch.autograd.grad(explained.sum(), leaves[:1])
     tokens = batch.by_window().mask.to(gradient.device)
     gradient = gradient.reshape(*tokens.shape, -1)  # of a narrative: a row for each window
     squared = gradient.to(torch.promote_types(gradient.dtype, torch.float32)) ** 2  # [batch token width]
     scores = normalized(squared.sum(-1) * tokens, _looked_at(gradient, tokens), normalize, gradient.shape[-1])
-    return attribution(scores, batch, "gradient_squared", f"of the {said}, normalize: {normalize}")
+    return attribution(scores, batch, "gradient_squared", f"of the {name}, normalize: {normalize}")
 
 
 def _looked_at(

@@ -1,4 +1,4 @@
-"""Gradient × input: how the answer moves as a word's vector grows. Jain & Wallace 2019, Algorithm 1.
+"""Gradient × input: how the prediction changes as a word's vector grows. Jain & Wallace 2019, Algorithm 1.
 
 Differs from the paper: the gradient also flows through the attention weights, unless `through_attention=False`; and the
 sign is kept, where their code takes |·|.
@@ -17,7 +17,7 @@ from whence.subject.targets import Target
 def explain(subject: Subject, batch: Batch, target: Target, *, through_attention: bool = True) -> Attribution:
     """Score each token by Σ_d x_d · ∂y/∂x_d, y being what is explained and x the token's word vector."""
     override = None if through_attention else _detached
-    slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
+    slow = torch.backends.cudnn.flags(enabled=False)  # cuDNN LSTMs have no gradient in eval mode
     with slow, torch.enable_grad(), subject.embedded() as leaves, attending(subject.model, override, watch=None):
         explained = target.of(subject.logits(batch))  # [batch]
         (gradient,) = torch.autograd.grad(explained.sum(), leaves[:1])

@@ -1,11 +1,11 @@
-"""Integrated gradients: the gradient × input along the way from nothing to the text. Sundararajan et al. 2017, Eq. 1.
+"""Integrated gradients: gradient × input along the path from a baseline to the text. Sundararajan et al. 2017, Eq. 1.
 
     IG(x)_d = (x_d − x'_d) ∫₀¹ ∂y(x' + a(x − x'))/∂x_d da,   x' = 0 or the padding's vector
 
-The scores of a text sum to y(x) − y(x'): completeness, which is true of the integral and nearly so of a sum of steps.
-What is missing is the convergence delta; steps are doubled until it is small, and `how` tells both.
+The scores of a text sum to y(x) − y(x'): completeness, exact for the integral and approximate for a sum of
+steps. The difference is the convergence delta; steps are doubled until it is small, and `how` states both.
 
-Differs from the paper: x are word vectors, as everybody does with texts; special tokens too begin at x'.
+Differs from the paper: x are word vectors, as is usual for texts; special tokens too start from x'.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def explain(
         raise BadConfig(f"steps are from 1 to most_steps; came {steps} and {most_steps}")
     if small <= 0:
         raise BadConfig(f"a delta is small as a part of the change, above 0; came {small:g}")
-    slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
+    slow = torch.backends.cudnn.flags(enabled=False)  # cuDNN LSTMs have no gradient in eval mode
     with slow, attending(subject.model, watch=None):
         whole, begin = _vectors(subject, batch, baseline)
         scores, delta, is_small, taken = _converged(subject, batch, target, (whole, begin), (steps, most_steps), small)
@@ -108,10 +108,13 @@ def _converged(
     scores, deltas = torch.zeros_like(whole), torch.zeros_like(change)
     while True:
         aimed = replace(target, classes=target.classes[left], positions=target.positions[left])
-        some, delta = IntegratedGradients(
-            _answering(subject, batch.only(left), aimed, way[0].shape[1:])
-        ).attribute(whole[left], begin[left], n_steps=steps, internal_batch_size=max(TOGETHER, len(left)),
-                    return_convergence_delta=True)  # fmt: skip
+        some, delta = IntegratedGradients(_answering(subject, batch.only(left), aimed, way[0].shape[1:])).attribute(
+            whole[left],
+            begin[left],
+            n_steps=steps,
+            internal_batch_size=max(TOGETHER, len(left)),
+            return_convergence_delta=True,
+        )
         scores[left], deltas[left] = some.detach().to(scores), delta.abs().to(deltas)
         left = left[(deltas > allowed)[left].cpu()]
         if not len(left) or steps * 2 > most:

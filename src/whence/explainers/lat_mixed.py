@@ -1,4 +1,4 @@
-"""Layer-wise attention tracing with the heads mixed at every layer: as `lat`, whatever numbers the heads have.
+"""Layer-wise attention tracing with heads averaged at every layer, so that the order of heads does not matter.
 
     A_h(i)^(L+1) = α_i · A_h(i)^l = Σ_j α_h(i→j)^l (1/H) Σ_g A_g(j)^(l+1) · A_i = Σ_h A_h(i)^1
 

@@ -1,6 +1,6 @@
-"""Leave one out: how the answer falls when a token is taken from the text. Jain & Wallace 2019, §4.1; Li et al. 2016.
+"""Leave one out: how much the prediction falls without the token. Jain & Wallace 2019, §4.1; Li et al. 2016.
 
-Differs from the paper: the sign is kept; they take the total variation between the two answers.
+Differs from the paper: the sign is kept; they take the total variation between the two predictions.
 """
 
 from dataclasses import replace
@@ -23,7 +23,7 @@ def explain(subject: Subject, batch: Batch, target: Target) -> Attribution:
     """Score each token by y(text) − y(text without it); the tokens after it move up by one.
 
     Zero where there is no such text: for a text's only token, and for the word whose own tag is explained. A language
-    model's answer does not depend on the tokens after it: zero too.
+    model's prediction does not depend on the tokens after it: zero too.
     """
     if batch.window is not None:
         raise BadConfig(
@@ -55,7 +55,7 @@ def _comparable(task: str, batch: Batch, target: Target) -> Bool[Tensor, "batch 
 
 
 def _moved(task: str, positions: Int[Tensor, " pair"], places: Int[Tensor, " pair"]) -> Int[Tensor, " pair"]:
-    """By how many places an answer moves up when a token is taken away."""
+    """By how many positions a prediction moves up when a token is removed."""
     if task == "token-classification":
         return (positions > places).long()
     return torch.ones_like(positions) if task == "causal-lm" else torch.zeros_like(positions)

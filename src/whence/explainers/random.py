@@ -1,4 +1,4 @@
-"""Random scores: the baseline that every explainer must beat."""
+"""Random baseline: for each token a score drawn uniformly at random."""
 
 import torch
 

@@ -1,8 +1,8 @@
-"""Raw attention: the weights themselves, of one layer or their mean. What attention maps show.
+"""Raw attention: the weights themselves, of one layer or the mean of all layers. What attention maps show.
 
 With many layers and heads the weights must be reduced, and the choice matters (Mrini et al. 2019): it is always stated.
-A model that attends to parts of the text (words of a sentence, then sentences) says itself how much of each token that
-makes, by a method `token_weights`; this is then its only layer.
+A model that attends to parts of the text (words of a sentence, then sentences) has a method `token_weights` that
+returns the weight of each token; this is then its only layer.
 """
 
 from typing import Any
@@ -41,9 +41,9 @@ def explain(
     """Score each token by the weight it gets, from one query (`row`), in one layer or the mean of all, over the heads.
 
     `layer`: `last`, `mean`, or a number. `heads`: `mean`, `max`, `min`, or a number. `row`: the pooling attention's
-    only query; else the `first` token ([CLS]), the `last`, the one that is `answer`ed, one by its number, or the `mean`
-    of all. `auto` takes what the model's answer is read from. A decoder that attends once a step asks one query a
-    step; of a narrative every window is a text. `without_sinks`: see `sinks`.
+    only query; else the `first` token ([CLS]), the `last`, the one of the `prediction`, one by its number, or the
+    `mean` of all. `auto` takes the row that the prediction is read from. A decoder that attends once a step asks one
+    query a step; of a narrative every window is a text. `without_sinks`: see `sinks`.
     """
     for option, value, there in (("layer", layer, LAYERS), ("heads", heads, HEADS)):
         if isinstance(value, str) and value not in there:
@@ -60,7 +60,7 @@ def explain(
 
 
 def _calls(subject: Subject, batch: Batch, layers: list[str], without_sinks: bool | float) -> tuple[list[Call], str]:
-    """What the layers did in one pass, and what is to be said about sinks."""
+    """What the layers did in one pass, and a note about sinks."""
     whole = not set(layers) <= set(subject.sites)
     tape = Tape()
     watcher, spared = sparing(subject, batch, tape, without_sinks, None if whole else layers)

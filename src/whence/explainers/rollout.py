@@ -1,10 +1,10 @@
-"""Attention rollout: how much of each token has come up to where the answer is read. Abnar & Zuidema 2020, §3.
+"""Attention rollout: attention with residual connections, multiplied over the layers. Abnar & Zuidema 2020, §3.
 
     R_l = Â_l R_(l−1), where Â = (mean over heads of A + I), rows divided by their sum
 
 The score of token i is the i-th column of R at the row that is read; where a local attention reads all rows, it weighs
-them. Without `residual` the identity is left out. Of an encoder and a decoder, scores go from a place of the decoder
-down its layers and across to the source's tokens; what stays with the decoder's own tokens is said (`_across`).
+them. Without `residual` the identity is left out. Of an encoder-decoder, scores go down the decoder's layers and
+across to the source tokens; what stays on the decoder's own tokens is stated (`attribution.encoder_decoder`).
 
 Differs from the paper: it does not say what to do with a local attention, with a decoder that looks across, nor which
 row is read elsewhere ([CLS] in its classifiers); here `row`, stated. It takes the mean of heads; `heads` may also be
@@ -35,8 +35,8 @@ def explain(
     row: int | str = "auto",
     without_sinks: bool | float = False,
 ) -> Attribution:
-    """Score each token by its share of what is read (`row`: see `_stack.follow`); a text's scores sum to one, those of
-    a translator's source to what does not stay with the target.
+    """Score each token by its share of what is read (`row`: see `attribution.layer_stack.follow`); a text's scores sum
+    to one, those of a translator's source to what does not stay with the target.
 
     `heads`: what is made of a layer's heads, weight by weight: their `mean`, `max`, or `min`.
     `without_sinks`: see `sinks`.

@@ -27,10 +27,14 @@ def diagram(
     levels = torch.cat([trace.accumulated[:, 0], trace.start[:1, None].expand(1, heads, -1)])  # [level head token]
     here = batch.mask[0].nonzero()[:, 0].numpy()  # [token], no padding
     return Flow(
-        tuple(batch.tokens[0][token] for token in here), _numbers(scores[0])[here], _numbers(levels)[..., here],
-        _numbers(trace.weights[:, 0])[..., here, :][..., here], _numbers(trace.start[0])[here],
-        f"lat, from: {trace.row}, normalize: {normalize}", answer,
-    )  # fmt: skip
+        tuple(batch.tokens[0][token] for token in here),
+        _numbers(scores[0])[here],
+        _numbers(levels)[..., here],
+        _numbers(trace.weights[:, 0])[..., here, :][..., here],
+        _numbers(trace.start[0])[here],
+        f"lat, from: {trace.row}, normalize: {normalize}",
+        answer,
+    )
 
 
 def _numbers(values: Tensor) -> Float[ndarray, "..."]:

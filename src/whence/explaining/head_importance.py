@@ -40,7 +40,7 @@ def head_importance(subject: Subject, batch: Batch, target: Target) -> tuple[Hea
     if not subject.sites:
         return ()
     tape = Tape()
-    slow = torch.backends.cudnn.flags(enabled=False)  # whose LSTM has no gradient outside training
+    slow = torch.backends.cudnn.flags(enabled=False)  # cuDNN LSTMs have no gradient in eval mode
     with slow, torch.enable_grad(), subject.embedded(), attending(subject.model, watch=tape):
         explained = target.of(subject.logits(batch))
         calls = tape.calls()
