@@ -336,7 +336,7 @@ def test_models_that_have_no_stack(name, why):
     ("options", "complaint"),
     [
         ({"normalize": "softmax"}, "no normalize 'softmax'; there are: softmax_sum, softmax_mean, l1, none"),
-        ({"row": "middle"}, "no row 'middle'; there are: auto, first, last, mean, answer, or a token's number"),
+        ({"row": "middle"}, "no row 'middle'; there are: auto, first, last, mean, prediction, or a token's number"),
         ({"row": 3}, "no token 3 in a text of 3 tokens; they are counted from 0"),
         ({"row": -4}, "no token -4 in a text of 3 tokens"),
     ],

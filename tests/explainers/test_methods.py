@@ -142,7 +142,7 @@ def test_the_share_of_a_sink_goes_to_no_token():
         ({"heads": 4}, "no head 4; there are 4, counted from 0"),
         ({"heads": -5}, "no head -5; there are 4"),
         ({"heads": "sum"}, "no heads 'sum'; there are: mean, max, min, or a number"),
-        ({"row": "middle"}, "no row 'middle'; there are: auto, first, last, mean, answer, or a token's number"),
+        ({"row": "middle"}, "no row 'middle'; there are: auto, first, last, mean, prediction, or a token's number"),
     ],
 )
 def test_choices_that_do_not_exist(options, complaint):
