@@ -6,7 +6,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 import whence
-from support import zoo
+from support import saved_models, zoo
 from support.tokenizing import byte_pairs, is_reader, reader, wordpiece
 from whence.core.errors import BadConfig, CannotLoad
 from whence.data.examples import Example
@@ -213,7 +213,7 @@ def test_a_fresh_model_is_of_the_task_of_its_class():
 
 
 def test_a_fingerprint_is_computed_again_after_a_change_of_weights_only(monkeypatch):
-    subject = reader("bert")
+    subject = load(saved_models.bert())
     first = subject.fingerprint
     monkeypatch.setattr(Subject, "_hash", lambda self: "computed again")
     assert subject.fingerprint == first
