@@ -18,7 +18,7 @@ from whence.core.attending import attending
 from whence.data.examples import Example
 from whence.data.synthetic import reviews
 from whence.evaluation.context import Context
-from whence.evaluation.representation_erasure import Likelihood, erasures, headless
+from whence.evaluation.representation_erasure import Likelihood, erasures, without_one_head
 from whence.explainers.leave_one_out import explain
 from whence.subject.subject import Subject
 from whence.subject.targets import predicted
@@ -93,7 +93,7 @@ def heads_one_by_one(subject: Subject, texts: Sequence[Example]) -> Numbers:
         read = Likelihood(subject, batch)
         for place, site in enumerate(subject.sites):
             for head in range(12):
-                rule = headless(head)
+                rule = without_one_head(head)
                 with attending(subject.model, override={site: rule}, watch=None):
                     found[place, head, row] = read(subject.model(**batch.inputs))[0, 0]
     return found

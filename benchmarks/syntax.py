@@ -22,7 +22,7 @@ from whence.data.registry import load
 from whence.data.syntax.forest import TRUE, Forest, Measuring, grown
 from whence.data.syntax.random_trees import BASELINES
 from whence.evaluation.context import Context
-from whence.evaluation.tree_attention import followed, run
+from whence.evaluation.tree_attention import run, tree_divergences
 from whence.subject.subject import Subject
 
 SENTENCES, LOOPED, ROUNDS = 2000, 5, 3
@@ -42,7 +42,7 @@ def report() -> str:
     ours = f"every head and {n_trees} trees"
     variants: dict[str, Callable[[], object]] = {
         PLAIN: lambda: [run(subject, batch) for batch in batches],
-        ours: lambda: followed(context, forest, Measuring()),
+        ours: lambda: tree_divergences(context, forest, Measuring()),
     }
     times = interleaved(variants, ROUNDS)
     cells = {PLAIN: "", ours: verdict(times.ratio(ours, PLAIN), 1.5)}
@@ -71,7 +71,7 @@ def looped(examples: Sequence[Example]) -> list[list[str]]:
 
 def divergences(context: Context, forest: Forest) -> np.ndarray:
     """Ours: [sentence layer head]."""
-    found = followed(context, forest, Measuring())
+    found = tree_divergences(context, forest, Measuring())
     return np.stack([one.divergence[TRUE] for one in found.values()], axis=1)
 
 

@@ -13,7 +13,7 @@ from whence.core.attending import attending
 from whence.data.examples import Example
 from whence.data.tables.reader import read_table
 from whence.evaluation.context import Context
-from whence.evaluation.locations import alteration, places
+from whence.evaluation.locations import ablation_override, places
 from whence.evaluation.scoring import accuracy
 from whence.experiments import ablation
 from whence.measures.bootstrap import paired_bootstrap
@@ -103,10 +103,10 @@ def test_only_the_place_is_altered(granularity):
 
 
 def test_the_alterations_have_names():
-    assert alteration("uniform", None) is whence.uniform
-    assert alteration("permuted", torch.Generator()).name == "permuted"
+    assert ablation_override("uniform", None) is whence.uniform
+    assert ablation_override("permuted", torch.Generator()).name == "permuted"
     with pytest.raises(whence.core.errors.BadConfig, match="no alteration 'zero'; there are: uniform, random"):
-        alteration("zero", None)
+        ablation_override("zero", None)
 
 
 def made(losses: dict[tuple[str, str], list[list[float]]], base: float = 1.0, labels: str = "ab") -> pd.DataFrame:

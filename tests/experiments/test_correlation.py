@@ -73,7 +73,7 @@ def test_the_statistics_are_scipys_with_ties(monkeypatch):
     drawn = np.random.default_rng(0)
     given = {name: drawn.integers(-3, 4, (4, 16)).astype(np.float32) for name in ("raw_attention", "leave_one_out")}
     monkeypatch.setattr(
-        "whence.evaluation.word_scores.explained",
+        "whence.evaluation.word_scores.token_attributions",
         lambda context, batch, methods, options: {m: given[m][:, : batch.special.shape[1]] for m in methods},
     )
     (batch,) = some.batches()

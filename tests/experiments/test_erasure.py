@@ -19,7 +19,7 @@ from whence.data.examples import Example
 from whence.evaluation import removal_orders as _removals
 from whence.evaluation import token_erasure as _erasing
 from whence.evaluation.context import Context
-from whence.evaluation.token_erasure import Erasing
+from whence.evaluation.token_erasure import TokenErasure
 from whence.experiments import erasure
 from whence.results.verdict import Effect
 from whence.subject.subject import Subject, load
@@ -146,7 +146,7 @@ def test_only_the_sites_that_are_named_are_erased():
     removed = np.zeros((1, *batch.special.shape), dtype=bool)
     removed[0, 0, 2] = True
     for sites, chosen in ((("*",), [first, last]), (("*.0.*",), [first]), ((last,), [last])):
-        erasing = Erasing(some.subject, batch, "attention", sites)
+        erasing = TokenErasure(some.subject, batch, "attention", sites)
         assert erasing.sites == chosen
         slow = slow_erased(some.subject, batch, chosen, [2], 0, True)
         np.testing.assert_allclose(erasing(removed)[0, 0], slow, atol=1e-6)
@@ -159,15 +159,15 @@ def test_attention_that_is_not_on_the_text_cannot_be_erased():
     batch = subject.encode([Example("a b c d", target="a")])
     (inner,) = [name for name, site in subject.sites.items() if site.kind == "causal"]
     with pytest.raises(BadConfig, match=f"the keys at {inner} are not the tokens of the text, so none can be erased"):
-        _erasing.Erasing(subject, batch, "attention", (inner,))
+        _erasing.TokenErasure(subject, batch, "attention", (inner,))
 
 
 def test_a_model_that_attends_to_sentences_is_erased_by_deleting():
     subject = Subject(zoo.BY_NAME["hierarchical"].build(), wordpiece())
     batch = subject.encode([Example("not bad ! a good film"), Example("bad")])
     with pytest.raises(BadConfig, match="or delete from the text"):
-        _erasing.Erasing(subject, batch, "attention", ("*",))
-    erasing = _erasing.Erasing(subject, batch, "input", ("*",))
+        _erasing.TokenErasure(subject, batch, "attention", ("*",))
+    erasing = _erasing.TokenErasure(subject, batch, "input", ("*",))
     assert np.array_equal(erasing.inputs, ~batch.special.numpy())
     some = Context(subject, [Example("not bad ! a good film"), Example("bad")], range(2), quiet=True)
     table = erasure.run(config(erase="input"), some)
@@ -178,7 +178,7 @@ def test_a_model_that_attends_to_sentences_is_erased_by_deleting():
 def test_a_second_text_that_is_not_attended_is_no_input(story_reader, stories):
     some = Context(story_reader, stories["test"][:2], range(2), quiet=True, name="erasure")
     (batch,) = some.batches()
-    erasing = Erasing(some.subject, batch, "attention", ("*",))
+    erasing = TokenErasure(some.subject, batch, "attention", ("*",))
     assert np.array_equal(erasing.inputs, (~batch.special & (batch.segment == 0)).numpy())
 
 
@@ -269,7 +269,7 @@ def test_any_removal_from_any_model_is_that_of_the_text_alone(name, erase):
     texts = ("the film is not bad at all", "a bad film", "not bad")
     examples = [Example(text, pair=pair, target="a good film !") for text in texts]
     together = subject.encode(examples)
-    erasing = _erasing.Erasing(subject, together, erase, ("*",))
+    erasing = _erasing.TokenErasure(subject, together, erase, ("*",))
     drawn = np.random.default_rng(0).random((4, *erasing.inputs.shape)) < 0.5
     got = erasing(drawn & erasing.inputs)
     for time, row in np.ndindex(4, 3):

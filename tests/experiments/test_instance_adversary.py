@@ -18,9 +18,9 @@ from whence.core.errors import BadConfig, UnknownSite
 from whence.core.overrides import from_logits, imposed
 from whence.data.examples import Example
 from whence.evaluation import attention_search as _adversaries
-from whence.evaluation.attention_search import adversaries
+from whence.evaluation.attention_search import furthest_attention
 from whence.evaluation.context import Context
-from whence.evaluation.editable_attention import Alterable, single_site
+from whence.evaluation.editable_attention import EditableAttention, single_site
 from whence.experiments import instance_adversary
 from whence.subject.subject import Subject
 from whence.subject.targets import predicted
@@ -53,7 +53,7 @@ def jsd(p, q) -> float:
     return float(rel_entr(p, (p + q) / 2).sum() + rel_entr(q, (p + q) / 2).sum()) / 2
 
 
-def alone(subject: Subject, example: Example, there: Alterable, rows: torch.Tensor, place: int):
+def alone(subject: Subject, example: Example, there: EditableAttention, rows: torch.Tensor, place: int):
     """The JSD of rows that were found in a batch, and the change when they are imposed on the text by itself."""
     batch, real = subject.encode([example]), there.batch.mask[place].nonzero().flatten()
     with attending(subject.model, watch=there.site) as tape:
@@ -83,7 +83,7 @@ def test_every_adversary_keeps_to_its_limit_when_the_text_is_run_by_itself(name,
     some = context(name)
     (batch,) = some.batches()
     asked = config(restarts=2, rows=rows, max_output_change=(0.01, 0.1))
-    there, found = adversaries(some, batch, asked, single_site(some.subject, "auto"), 8)
+    there, found = furthest_attention(some, batch, asked, single_site(some.subject, "auto"), 8)
     assert [one.limit for one in found] == [0.01, 0.1]
     for one in found:
         for place, number in enumerate(batch.examples.tolist()):
@@ -100,7 +100,7 @@ def test_every_adversary_keeps_to_its_limit_when_the_text_is_run_by_itself(name,
 def test_special_tokens_and_sinks_keep_their_weight(name):
     some = context(name, TEXTS[:3])
     (batch,) = some.batches()
-    there, (found,) = adversaries(
+    there, (found,) = furthest_attention(
         some, batch, config(max_output_change=(0.5,), restarts=2), single_site(some.subject, "auto"), 5
     )
     width = batch.special.shape[1]
@@ -207,7 +207,7 @@ def test_the_search_is_that_of_a_slow_loop(name):
     asked = config(restarts=2, keep="last", learning_rate=0.1, max_output_change=(0.02,))
     (batch,) = some.batches()
     site = single_site(some.subject, "auto")
-    there = Alterable(some.subject, batch, site)
+    there = EditableAttention(some.subject, batch, site)
     draws = [some.generator(str(number)) for number in range(3)]
     begin = _adversaries.starts(there, 2, draws)
     search = _adversaries.Search(there, asked, begin, 0.1)
@@ -241,7 +241,7 @@ def test_the_divergence_is_scipys_and_its_gradient_that_of_differences():
 def test_the_mean_between_restarts_is_that_of_all_pairs(restarts):
     some = context("additive-lstm-additive", TEXTS[:3])
     (batch,) = some.batches()
-    there = Alterable(some.subject, batch, "attention")
+    there = EditableAttention(some.subject, batch, "attention")
     drawn = torch.randn(2 * restarts, *there.own.shape, generator=torch.Generator().manual_seed(0))  # two levels
     rows = there.weights(drawn).requires_grad_()
     found = _adversaries.between(there, rows, restarts)
@@ -324,7 +324,7 @@ def test_the_short_cut_is_taken_where_a_linear_map_reads_the_text():
             [Example("a good film .", pair=pair), Example("the story was not good . bad !", pair=pair)]
         )
         site = instance_adversary_site(subject)
-        assert (Alterable(subject, batch, site).at_each_key is not None) == there, name
+        assert (EditableAttention(subject, batch, site).at_each_key is not None) == there, name
 
 
 def instance_adversary_site(subject: Subject) -> str:

@@ -135,13 +135,13 @@ def slow(context, what):
             for site in subject.sites:
                 for head in range(1 if site == "attention" else 2):
 
-                    def headless(call, head=head):
+                    def without_one_head(call, head=head):
                         weights = call.weights.clone()
                         weights[:, head] = 0.0
                         return weights
 
-                    headless.trusted = True
-                    with attending(subject.model, override={site: headless}, watch=None):
+                    without_one_head.trusted = True
+                    with attending(subject.model, override={site: without_one_head}, watch=None):
                         put((site, head + 1), likelihood(subject, batch))
         else:
             places = {"embedding": table} if what == "dimensions" else {

@@ -27,7 +27,7 @@ from whence.data.syntax.tree_attention import REFERENCES
 from whence.data.synthetic import clauses
 from whence.evaluation.context import Context
 from whence.evaluation.runner import run_experiment
-from whence.evaluation.tree_attention import followed, sites_of
+from whence.evaluation.tree_attention import self_attention_sites, tree_divergences
 from whence.experiments import syntax
 from whence.measures.bootstrap import paired_bootstrap
 from whence.measures.tree_divergence import arcs_of, by_sentence, sentence_divergence, tree_divergence
@@ -107,7 +107,7 @@ def test_a_pass_is_a_slow_loop(family, examples, reference, masked, renormalise)
     """Of sentences, layers, heads and words, for true and random trees, by scipy; also the parents that are found."""
     subject, how = reader(family), Measuring(reference, masked, 1e-3, renormalise)
     forest = grown(examples, ("uniform", "chain"), 2)
-    found = list(followed(context_of(subject, examples, batch_size=2), forest, how).values())
+    found = list(tree_divergences(context_of(subject, examples, batch_size=2), forest, how).values())
     assert len(found) == 2
     for number, sentence in enumerate(forest.sentences):
         n = len(sentence.heads)
@@ -230,7 +230,7 @@ def test_untrained_models_give_no_false_alarm(corpus, make, seeds, most):
     alarms, examples = 0, corpus["test"][:60]
     forest = grown(examples, BASELINES, 2)
     for seed in range(seeds):
-        found = followed(context_of(make(corpus, seed), examples), forest, Measuring())
+        found = tree_divergences(context_of(make(corpus, seed), examples), forest, Measuring())
         table = pd.DataFrame({"epoch": -1, **row} for row in rows(found, forest, seed))
         alarms += bool((ranking(table)["p_holm"] < 0.05).any())
     assert alarms <= most
@@ -248,7 +248,9 @@ def test_special_tokens_in_or_out(corpus):
     for renormalise in (True, False):
         with attending(subject.model, override=lambda call: made, watch=None):
             forest = grown(examples, ("chain",), 1)
-            (one,) = followed(context_of(subject, examples), forest, Measuring(renormalise=renormalise)).values()
+            (one,) = tree_divergences(
+                context_of(subject, examples), forest, Measuring(renormalise=renormalise)
+            ).values()
         found[renormalise] = one.divergence[TRUE]
     alike = found[False] - found[True]
     assert (alike > np.log(2)).all()  # </s> gets some too
@@ -384,7 +386,7 @@ def test_encoders_without_a_head_translators_and_sinks(model, n):
 def test_what_cannot_be_set_beside_trees_is_said(corpus):
     additive = Subject(zoo.BY_NAME["additive-lstm-dot"].build(), wordpiece(), name="reader")
     with pytest.raises(BadConfig, match=r"there is none at these sites of reader. There are: attention \(pool\)"):
-        sites_of(additive, ("*",))
+        self_attention_sites(additive, ("*",))
     series = Subject(zoo.BY_NAME["pooled-series"].build(), wordpiece(), name="series")
     with pytest.raises(BadConfig, match="series reads narratives window by window"):
         syntax.run(CONFIG, context_of(series, [FIRST]))

@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 from support.tokenizing import reader
 from whence.attribution.registry import explainer
 from whence.data.examples import Example
-from whence.evaluation.rationale_match import found
+from whence.evaluation.rationale_match import rationale_match
 from whence.measures.bootstrap import paired_bootstrap
 from whence.subject.metrics import accuracy
 from whence.subject.targets import predicted
@@ -56,14 +56,14 @@ def test_chance_favours_no_word_in_pieces():
     """The marked word is in three pieces, the others are in one; by chance it comes first one time in five."""
     words = ("the", "unbelievable", "movie", "was", "good")
     marks = tuple(word == "unbelievable" for word in words)
-    hits = found(reader("bert"), [Example(" ".join(words), words=words, rationale=marks)] * 400, "random").at
+    hits = rationale_match(reader("bert"), [Example(" ".join(words), words=words, rationale=marks)] * 400, "random").at
     interval = binomtest(int(hits.sum()), len(hits)).proportion_ci(0.999)
     assert interval.low <= 1 / 5 <= interval.high
 
 
 def test_a_text_that_comes_whole_is_ranked_as_a_whole(story_reader, stories):
     reached, by_chance = (
-        found(story_reader, stories["test"], method).average for method in ("raw_attention", "random")
+        rationale_match(story_reader, stories["test"], method).average for method in ("raw_attention", "random")
     )
     difference = paired_bootstrap((reached - by_chance)[None])
     assert difference.low > 0.2

@@ -13,7 +13,7 @@ from whence.core.errors import BadConfig, BadData
 from whence.core.site import Call
 from whence.data.examples import Example
 from whence.data.synthetic import narratives
-from whence.evaluation.rationale_match import found, parts
+from whence.evaluation.rationale_match import parts, rationale_match
 from whence.explainers.lat import traced
 from whence.measures.bootstrap import paired_bootstrap
 from whence.subject.batch import Batch
@@ -117,12 +117,12 @@ def test_where_attention_is_on_mood_words_they_are_found(subject, corpus, monkey
     monkeypatch.setattr(subject, "encode", encoding)
     override = {"*": lambda call: onto_moods(batches[-1], share)(call)}
     with attending(subject.model, override=override, watch=None):
-        reached = found(subject, corpus["test"], method).average
+        reached = rationale_match(subject, corpus["test"], method).average
     assert not np.isnan(reached).any()
     if precision is not None:
         assert reached == pytest.approx(np.ones(12))
     else:
-        assert reached.max() < found(subject, corpus["test"], "random").average.mean()
+        assert reached.max() < rationale_match(subject, corpus["test"], "random").average.mean()
 
 
 def test_what_is_found_against_a_slow_loop(subject, corpus):
@@ -138,12 +138,12 @@ def test_what_is_found_against_a_slow_loop(subject, corpus):
             taken = [other for other in inside if words[other] >= words[number]]
             precisions.append(sum(other in marked for other in taken) / len(taken))
         areas += [np.mean(precisions)] if marked else []
-    assert found(subject, examples, "lat").average == pytest.approx([np.mean(areas)])
+    assert rationale_match(subject, examples, "lat").average == pytest.approx([np.mean(areas)])
 
 
 def test_examples_without_rationales_are_said(subject):
     with pytest.raises(BadData, match="none of the examples says"):
-        found(subject, [Example("a b", windows=("a", "b"))], "lat")
+        rationale_match(subject, [Example("a b", windows=("a", "b"))], "lat")
 
 
 def test_a_trained_model_finds_the_mood_words(corpus, tmp_path):
@@ -163,7 +163,7 @@ def test_a_trained_model_finds_the_mood_words(corpus, tmp_path):
     )
     subject = train(training, tmp_path / "m", corpus=corpus, quiet=True)
     assert agreement(subject, corpus["test"]).mean() > 0.6
-    reached, by_chance = (found(subject, corpus["test"], method).average for method in ("lat", "random"))
+    reached, by_chance = (rationale_match(subject, corpus["test"], method).average for method in ("lat", "random"))
     interval, difference = paired_bootstrap(reached[None]), paired_bootstrap((reached - by_chance)[None])
     print(f"lat {interval.mean:.3f} [{interval.low:.3f}, {interval.high:.3f}], random {by_chance.mean():.3f}")
     assert difference.low > 0.1

@@ -13,7 +13,7 @@ from whence import attending, permuted, uniform
 from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
-from whence.evaluation.locations import Place, alteration, places
+from whence.evaluation.locations import Place, ablation_override, places
 from whence.models import HierarchicalConfig, HierarchicalForSequenceClassification
 from whence.models.hierarchical import Level, cut_into_sentences
 from whence.subject.subject import Subject
@@ -239,7 +239,7 @@ def test_an_alteration_that_spares_special_tokens_does_not_take_sentences_for_to
             assert isinstance(place, Place)
             for name in ("uniform", "random", "permuted"):
                 rules = place.rules(
-                    alteration(name, torch.Generator().manual_seed(0)), reader, batch, special_tokens=False
+                    ablation_override(name, torch.Generator().manual_seed(0)), reader, batch, special_tokens=False
                 )
                 with attending(reader.model, override=rules) as tape:
                     reader.predict(batch)

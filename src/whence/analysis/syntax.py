@@ -12,7 +12,7 @@ from whence.data.syntax.forest import TRUE, Forest
 from whence.measures.tree_divergence import OFFSETS
 
 if TYPE_CHECKING:
-    from whence.evaluation.tree_attention import Followed
+    from whence.evaluation.tree_attention import TreeDivergences
 
 RESAMPLES = 1000
 ALPHA = 0.05
@@ -57,7 +57,7 @@ class Again:
         return self.ratio(np.where(there[:, None], values, 0.0), there.astype(float))
 
 
-def rows(found: Mapping[str, "Followed"], forest: Forest, seed: int = 0) -> Iterator[dict[str, Any]]:
+def rows(found: Mapping[str, "TreeDivergences"], forest: Forest, seed: int = 0) -> Iterator[dict[str, Any]]:
     """The rows of a table: of each site the mean of its heads (head 0) and every head, beside each kind of tree."""
     again = Again(forest.examples, seed)
     for one in found.values():
@@ -96,7 +96,7 @@ def numbers(name: str, spread: Spread, cell: int) -> dict[str, float]:
 NOT_MEASURED = dict.fromkeys(("difference", "difference_low", "difference_high", "difference_error"), float("nan"))
 
 
-def attachment(one: "Followed", again: Again) -> Any:
+def attachment(one: "TreeDivergences", again: Again) -> Any:
     """How often a head's largest weight finds the parent, less how often the best fixed offset does, by head."""
     shares = again.ratio(one.hits, one.arcs)
     by_offset = again.ratio(one.offset_hits, one.arcs)

@@ -11,7 +11,7 @@ from numpy import ndarray
 from torch import Generator, Tensor
 
 from whence.evaluation.context import Context
-from whence.evaluation.editable_attention import Alterable, Logits, Rows
+from whence.evaluation.editable_attention import EditableAttention, Logits, Rows
 from whence.measures.divergence import js_divergence, total_variation
 from whence.subject.batch import Batch
 from whence.subject.subject import probabilities
@@ -26,7 +26,7 @@ SAFELY = 0.999  # of the limit: what the search finds must hold when the whole m
 
 
 @dataclass(frozen=True, eq=False)
-class Adversaries:
+class FurthestAttention:
     """For every text the attention furthest from its own within one `limit` on the change of the answer.
 
     `restart` says which start led there, -1 where none did: then it is the text's own attention. `tvd` and `change` (by
@@ -50,16 +50,18 @@ class Candidates:
     change: Each
 
 
-def adversaries(
+def furthest_attention(
     context: Context, batch: Batch, config: "Config", site: str, steps: int
-) -> tuple[Alterable, list[Adversaries]]:
+) -> tuple[EditableAttention, list[FurthestAttention]]:
     """The attention of a batch at one site, and within each limit the one furthest from it."""
-    there = Alterable(context.subject, batch, site, config.rows, config.special_tokens)
+    there = EditableAttention(context.subject, batch, site, config.rows, config.special_tokens)
     generators = [context.generator(f"adversary {number}") for number in context.numbers_of(batch)]
-    return there, searched(there, config, steps, generators)
+    return there, search_within_limits(there, config, steps, generators)
 
 
-def searched(there: Alterable, config: "Config", steps: int, draws: Sequence[Generator]) -> list[Adversaries]:
+def search_within_limits(
+    there: EditableAttention, config: "Config", steps: int, draws: Sequence[Generator]
+) -> list[FurthestAttention]:
     """One for every limit of the config; `draws` has a source of random numbers for each text."""
     search = Search(there, config, starts(there, config.restarts, draws), config.learning_rate or 5 / steps)
     for _ in range(steps):
@@ -70,7 +72,7 @@ def searched(there: Alterable, config: "Config", steps: int, draws: Sequence[Gen
     return [chosen(search, limit, base) for limit in config.max_output_change]
 
 
-def starts(there: Alterable, restarts: int, draws: Sequence[Generator]) -> Logits:
+def starts(there: EditableAttention, restarts: int, draws: Sequence[Generator]) -> Logits:
     """Normal logits on the free keys of every text, by its own random numbers, whatever texts are in its batch."""
     logits = torch.zeros(restarts, *there.own.shape)
     cells = (there.free & (there.share[..., None] > 0)).cpu()  # [batch head row key]
@@ -83,7 +85,7 @@ def starts(there: Alterable, restarts: int, draws: Sequence[Generator]) -> Logit
 class Search:
     """Adam on the logits of all texts, restarts and penalised changes at once; `best` is what it has come to."""
 
-    def __init__(self, there: Alterable, config: "Config", begin: Logits, rate: float) -> None:
+    def __init__(self, there: EditableAttention, config: "Config", begin: Logits, rate: float) -> None:
         self.there, self.config, self.restarts = there, config, len(begin)
         self.base = probabilities(there.replay.output).float()
         self.factor = change_factor(config.measure, self.base.shape[-1])
@@ -182,13 +184,13 @@ class Apart(torch.autograd.Function):
         return grown[0][..., None] * ctx.saved_tensors[0]
 
 
-def between(there: Alterable, rows: Logits, restarts: int) -> Float[Tensor, "level batch"]:
+def between(there: EditableAttention, rows: Logits, restarts: int) -> Float[Tensor, "level batch"]:
     """The mean over pairs of restarts of the divergence between them, for each penalised change."""
     apart = there.over_rows(Apart.apply(rows.unflatten(0, (-1, restarts))))  # [level restart batch]
     return apart.sum(1) / (restarts * (restarts - 1) / 2)
 
 
-def chosen(search: Search, limit: float, base: Float[Tensor, "batch class"]) -> Adversaries:
+def chosen(search: Search, limit: float, base: Float[Tensor, "batch class"]) -> FurthestAttention:
     """The furthest of all candidates within the limit; the text's own where there is none.
 
     A candidate that the whole model does not confirm is none.
@@ -205,4 +207,4 @@ def chosen(search: Search, limit: float, base: Float[Tensor, "batch class"]) -> 
     apart = np.maximum((exact * there.share.cpu().numpy()).sum((-1, -2)), 0.0)
     tvd = torch.where(kept, moved, 0.0).cpu().numpy()
     restart = torch.where(kept, which % search.restarts, -1).cpu().numpy()
-    return Adversaries(limit, rows, restart, apart, tvd, search.factor * tvd)
+    return FurthestAttention(limit, rows, restart, apart, tvd, search.factor * tvd)

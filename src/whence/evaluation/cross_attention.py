@@ -90,7 +90,7 @@ def target_words(subject: Subject, examples: Sequence[Example]) -> Int[ndarray, 
     texts = [" ".join((example.target or "").split()) for example in examples]
     encoded = subject.tokenizer(
         text_target=texts, padding=True, truncation=True, max_length=subject.encoder.max_length
-    ).encodings  # fmt: skip
+    ).encodings
     as_source = [Example(text, words=tuple(text.split())) for text in texts]
     rows = [word_numbers(row, example, splits=True) for row, example in zip(encoded or [], as_source, strict=True)]
     return np.array(rows)

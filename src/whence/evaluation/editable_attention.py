@@ -55,7 +55,7 @@ def with_copies(context: Context, site: str, copies: int) -> Context:
     return replace(context, batch_size=size)
 
 
-class Alterable:
+class EditableAttention:
     """The attention of a batch at one site, some rows of which may be altered.
 
     Those are the rows from which the answer is read (of a pooling attention all, else as `raw_attention` has it), or

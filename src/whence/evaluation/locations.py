@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 Granularity = Literal["all", "layer", "head"]
-ALTERATIONS = ("uniform", "random", "permuted")
+ABLATIONS = ("uniform", "random", "permuted")
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def places(
     return [Place(f"{site} head {head}", (site,), head) for site in sites for head in range(heads.get(site, 0))]
 
 
-def at_a_time(names: Iterable[str]) -> str:
+def describe_places(names: Iterable[str]) -> str:
     """How the places of a table came about, in words; nothing if there is one."""
     there = set(names)
     if len(there) < 2:
@@ -75,7 +75,7 @@ def at_a_time(names: Iterable[str]) -> str:
     return ", one head at a time" if any(" head " in name for name in there) else ", one layer at a time"
 
 
-def alteration(name: str, generator: Any) -> "Override":
+def ablation_override(name: str, generator: Any) -> "Override":
     """One of Vashishth et al. 2019's three alterations, by name."""
     if name == "uniform":
         return whence.uniform
@@ -83,7 +83,7 @@ def alteration(name: str, generator: Any) -> "Override":
         return whence.random(generator)
     if name == "permuted":
         return whence.permuted(generator)
-    raise BadConfig(f"no alteration {name!r}; there are: {', '.join(ALTERATIONS)}")
+    raise BadConfig(f"no alteration {name!r}; there are: {', '.join(ABLATIONS)}")
 
 
 def keys_are_tokens(subject: "Subject", site: str) -> bool:

@@ -52,14 +52,14 @@ def compare(context: "Context", other: "Context", sites: Sequence[str] = ("*",))
     rules = None if other.training is None else trained_override(other.training)
     orders = nearest_orders(context, other.subject, sites, rules)
     for batch in context.batches():
-        own, base = both(context.subject, other.subject, batch, sites, rules)
-        for name, values in {**_attention(own, base, batch, orders), **_answers(own, base, batch)}.items():
+        own, base = recorded_by_both(context.subject, other.subject, batch, sites, rules)
+        for name, values in {**_attention(own, base, batch, orders), **_predictions(own, base, batch)}.items():
             found[name][batch.examples.numpy()] = values
     return Comparison(**found)
 
 
 @torch.no_grad()
-def both(
+def recorded_by_both(
     subject: Subject, other: Subject, batch: Batch, sites: Sequence[str], rules: Rules | None = None
 ) -> tuple[Observed, Observed]:
     """What the other one does with a batch, and what the subject does."""
@@ -76,7 +76,7 @@ def nearest_orders(context: "Context", other: Subject, sites: Sequence[str], rul
     costs: dict[str, ndarray] = {}
     done = 0
     for batch in context.batches():
-        own, base = both(context.subject, other, batch, sites, rules)
+        own, base = recorded_by_both(context.subject, other, batch, sites, rules)
         for site, call in own.calls.items():
             costs[site] = costs.get(site, 0.0) + _costs(call, base.calls[site], batch)
         done += len(batch)
@@ -89,8 +89,12 @@ def _costs(call: Call, base: Call, batch: Batch) -> Float[ndarray, "head head"]:
     """The summed JSD of each of the base's heads and each of the other's."""
     rows = real_rows(call, batch)[:, None].cpu().numpy()  # [batch 1 query]
     p, q = _double(call.weights), _double(base.weights)
-    return np.stack([np.where(rows, js_divergence(p, np.broadcast_to(q[:, head : head + 1], p.shape)), 0.0).sum((0, 2))
-                     for head in range(q.shape[1])])  # fmt: skip
+    return np.stack(
+        [
+            np.where(rows, js_divergence(p, np.broadcast_to(q[:, head : head + 1], p.shape)), 0.0).sum((0, 2))
+            for head in range(q.shape[1])
+        ]
+    )
 
 
 def _attention(own: Observed, base: Observed, batch: Batch, orders: Orders) -> dict[str, Float[ndarray, " batch"]]:
@@ -108,7 +112,7 @@ def _attention(own: Observed, base: Observed, batch: Batch, orders: Orders) -> d
     return sums
 
 
-def _answers(own: Observed, base: Observed, batch: Batch) -> dict[str, Float[ndarray, " batch"]]:
+def _predictions(own: Observed, base: Observed, batch: Batch) -> dict[str, Float[ndarray, " batch"]]:
     """Differences of the answers of one batch."""
     ours, theirs = (_double(probabilities(one.logits)) for one in (own, base))  # [batch position class]
     at, gold = batch.answers.numpy(), batch.gold.numpy()

@@ -42,9 +42,13 @@ class Probe:
         from sklearn.neural_network import MLPClassifier  # type: ignore[import-untyped]
 
         return MLPClassifier(
-            (self.units,), alpha=PENALTY, batch_size=BATCH, learning_rate_init=RATE, max_iter=self.epochs,
+            (self.units,),
+            alpha=PENALTY,
+            batch_size=BATCH,
+            learning_rate_init=RATE,
+            max_iter=self.epochs,
             random_state=self.seed,
-        )  # fmt: skip
+        )
 
     def right(
         self,

@@ -20,30 +20,32 @@ from whence.subject.targets import predicted
 RANDOM = "random"  # the explainer of chance
 
 
-class Found(NamedTuple):
+class RationaleMatch(NamedTuple):
     """How well the marked words of each example are found: `average` precision, and precision `at` their number."""
 
     average: Float[ndarray, " example"]
     at: Float[ndarray, " example"]
 
 
-def found_by_each(context: Context, methods: Sequence[str], options: Sequence[str] = ()) -> dict[str, Found]:
+def matches_by_method(
+    context: Context, methods: Sequence[str], options: Sequence[str] = ()
+) -> dict[str, RationaleMatch]:
     """How well each method finds the marked words of every example."""
     chosen = written_options(methods, options)
     if RANDOM in methods:
         chosen[RANDOM] = {"seed": context.seed, **chosen.get(RANDOM, {})}
     progress = tqdm(methods, desc=context.name, unit="method", disable=context.quiet, leave=False, delay=1)
     return {
-        method: found(
+        method: rationale_match(
             context.subject, context.examples, method, batch_size=context.batch_size, **chosen.get(method, {})
         )
         for method in progress
     }
 
 
-def found(
+def rationale_match(
     subject: Subject, examples: Sequence[Example], method: str, *, batch_size: int = 32, **options: Any
-) -> Found:  # fmt: skip
+) -> RationaleMatch:
     """For each example how early the words that decide come, in the order of their scores.
 
     Of a narrative it is the mean over its windows, since scores are normalized within a window and do not compare from
@@ -60,7 +62,7 @@ def found(
         scores = scores.of_first_subwords() if scores.method == RANDOM else scores
         for row, place in enumerate(batch.examples.tolist()):
             precision[:, known[place]] = _precision(examples[known[place]], np.abs(scores.words(row)))
-    return Found(*precision)
+    return RationaleMatch(*precision)
 
 
 def _precision(example: Example, words: Float[ndarray, " word"]) -> Float[ndarray, "2"]:

@@ -9,7 +9,7 @@ from numpy import ndarray
 from whence.measures.divergence import js_divergence
 
 if TYPE_CHECKING:
-    from whence.evaluation.token_erasure import Erasing
+    from whence.evaluation.token_erasure import TokenErasure
 
 DEPTHS = 16  # removals of a text tried at a time
 
@@ -29,14 +29,14 @@ def top_and_other(
     return top, ranks(drawn, others).argmin(1)
 
 
-def single(erasing: "Erasing", places: Int[ndarray, "times batch"]) -> Float[ndarray, "times batch"]:
+def single_removals(erasing: "TokenErasure", places: Int[ndarray, "times batch"]) -> Float[ndarray, "times batch"]:
     """JS(p, q), q being the prediction without one input each."""
     removed = (np.arange(erasing.inputs.shape[1]) == places[..., None]) & (erasing.inputs.sum(1) > 1)[:, None]
     without = erasing(removed)
     return np.maximum(js_divergence(np.broadcast_to(erasing.base, without.shape), without), 0.0)
 
 
-def flips(erasing: "Erasing", scores: Float[ndarray, "batch token"]) -> Float[ndarray, " batch"]:
+def removals_to_flip(erasing: "TokenErasure", scores: Float[ndarray, "batch token"]) -> Float[ndarray, " batch"]:
     """The share of its inputs, largest score first, that must be removed until a text's decision changes; else NaN.
 
     At most all but one are removed. A text whose decision has changed is left alone from then on.

@@ -81,7 +81,7 @@ def erasures(context: "Context", what: What, sites: Sequence[str] = ("*",)) -> I
 def _erased(context: "Context", batch: Batch, what: What, sites: Sequence[str]) -> list[Erased]:
     subject, likelihood = context.subject, Likelihood(context.subject, batch)
     if what == "heads":
-        refuse_headless(subject)
+        refuse_without_attention(subject)
         return [_without_heads(subject, batch, likelihood, name) for name in matching(subject.sites, sites)]
     if what == "words":
         return [_without_words(context, batch, likelihood)]
@@ -89,7 +89,7 @@ def _erased(context: "Context", batch: Batch, what: What, sites: Sequence[str]) 
     return [_without_units(subject, batch, likelihood, name, *call) for name, call in calls.items()]
 
 
-def refuse_headless(subject: Subject) -> None:
+def refuse_without_attention(subject: Subject) -> None:
     """Refuse a model without attention."""
     if not subject.sites:
         named = subject.name or type(subject.model).__name__
@@ -143,8 +143,10 @@ def layers(subject: Subject, batch: Batch, sites: Sequence[str]) -> Calls:
         if module in named and _states(output, shape):
             found.setdefault(named[module], (module, 0))
     if not found:
-        raise BadConfig(f"{type(subject.model).__name__} has no layers, and no part that gives a hidden state for each"
-                        " token; erase words or dimensions (--what)")  # fmt: skip
+        raise BadConfig(
+            f"{type(subject.model).__name__} has no layers, and no part that gives a hidden state for each"
+            " token; erase words or dimensions (--what)"
+        )
     return found
 
 
@@ -156,8 +158,10 @@ def _states(output: Any, shape: tuple[int, ...]) -> bool:
 def _returned(subject: Subject, batch: Batch) -> list[tuple[nn.Module, Any]]:
     """Every module that is called, in the order in which they return, with what it returns."""
     found: list[tuple[nn.Module, Any]] = []
-    hooks = [module.register_forward_hook(lambda module, _, output: found.append((module, output)))
-             for module in subject.model.modules()]  # fmt: skip
+    hooks = [
+        module.register_forward_hook(lambda module, _, output: found.append((module, output)))
+        for module in subject.model.modules()
+    ]
     try:
         subject.model(**batch.inputs)
     finally:
@@ -188,8 +192,10 @@ def _without_words(context: "Context", batch: Batch, likelihood: Likelihood) -> 
     pieces, words = words_of(context, batch)
     resume = Resume(subject.model, module, batch.inputs, likelihood, ordinal=ordinal)
     if resume.hidden.shape[:2] != batch.special.shape:
-        raise BadConfig(f"{type(subject.model).__name__} looks its words up in another form than [batch token]; erase"
-                        " dimensions, units or heads")  # fmt: skip
+        raise BadConfig(
+            f"{type(subject.model).__name__} looks its words up in another form than [batch token]; erase"
+            " dimensions, units or heads"
+        )
     given = torch.from_numpy(pieces).to(subject.device)  # [part batch token]
 
     def erase(states: States, numbers: range) -> States:
@@ -218,7 +224,7 @@ def words_of(context: "Context", batch: Batch) -> tuple[Bool[ndarray, "part batc
 def _without_heads(subject: Subject, batch: Batch, likelihood: Likelihood, site: str) -> Erased:
     """Each head of a site without weights, so that its output is zero."""
     replay = Replay(subject.model, site, batch.inputs, read=likelihood)
-    without = replay(headless(), times=replay.call.n_heads)
+    without = replay(without_one_head(), times=replay.call.n_heads)
     return Erased(site, _numbers(replay.output), _numbers(without))
 
 
@@ -226,7 +232,7 @@ def _numbers(likelihood: Float[Tensor, "*copies 1"]) -> Float[ndarray, "*copies"
     return likelihood[..., 0].cpu().numpy()
 
 
-def headless(first: int = 0) -> Override:
+def without_one_head(first: int = 0) -> Override:
     """No weight at all in one head: in copy number h of the batch, in head `first` + h."""
 
     def rule(call: Call, free: Free) -> Weights:
@@ -235,4 +241,4 @@ def headless(first: int = 0) -> Override:
         lost = number.repeat_interleave(size)[:, None] == torch.arange(call.weights.shape[1], device=number.device)
         return call.weights.masked_fill(lost[:, :, None, None], 0.0)
 
-    return Override("headless", rule)
+    return Override("without_one_head", rule)

@@ -47,10 +47,12 @@ def drifts(
     spans = [noise_of(batch, length) for batch, length in zip(batches, lengths, strict=True)]
     still = mean_noise(model, batches, spans)
     for batch, length, noise in zip(batches, lengths, spans, strict=True):
-        states = states_of(model, model.embeddings(batch.inputs["input_ids"]).detach())
+        states = all_states(model, model.embeddings(batch.inputs["input_ids"]).detach())
         places = batch.examples.numpy()
         drift[places] = moved(states, noise, longest).cpu().numpy()
-        speed[places] = slowed(model, before(states, item_ends(batch, length)), still, longest).cpu().numpy()
+        speed[places] = (
+            step_after_rest(model, state_after_item(states, item_ends(batch, length)), still, longest).cpu().numpy()
+        )
     return drift, speed
 
 
@@ -76,7 +78,7 @@ def mean_noise(
 
 
 @torch.no_grad()
-def states_of(model: ReaderForSequenceClassification, x: Float[Tensor, "batch token embedding"]) -> States:
+def all_states(model: ReaderForSequenceClassification, x: Float[Tensor, "batch token embedding"]) -> States:
     """The state after each token, padding read like any other."""
     state, found = None, []
     for word in x.unbind(1):
@@ -93,13 +95,13 @@ def moved(states: States, noise: Bool[Tensor, "batch token"], longest: int) -> F
     return (steps * counted).sum(1) / counted.sum(1)
 
 
-def before(states: States, ends: Int[Tensor, " batch"]) -> Float[Tensor, "batch state"]:
+def state_after_item(states: States, ends: Int[Tensor, " batch"]) -> Float[Tensor, "batch state"]:
     """The state after the item."""
     return states[torch.arange(len(states)), ends]
 
 
 @torch.no_grad()
-def slowed(
+def step_after_rest(
     model: ReaderForSequenceClassification,
     state: Float[Tensor, "batch state"],
     still: Float[Tensor, " embedding"],

@@ -25,7 +25,7 @@ Removed = Bool[Tensor, "pair token"]
 Rows = Int[Tensor, " pair"]
 
 
-class Erasing:
+class TokenErasure:
     """A batch whose inputs can be taken away, and the answer that is looked at: `target`, the model's prediction.
 
     `inputs` are the tokens that are not special, that may be attended, and that the answer can depend on: of a

@@ -31,13 +31,13 @@ def adversaries(context: "Context", config: Any) -> Iterator[tuple[float, int, "
     """
     trainable = retrainable(context, config.start)
     wanted = [(strength, seed) for strength in config.strengths for seed in range(config.seeds)]
-    changes = {one: adversarial(trainable, config, *one) for one in wanted}
+    changes = {one: adversarial_options(trainable, config, *one) for one in wanted}
     train_ahead(trainable, list(changes.values()))
     for (strength, seed), change in changes.items():
         yield strength, seed, trained_with(trainable, change)
 
 
-def adversarial(context: "Context", config: Any, strength: float, seed: int) -> dict[str, Any]:
+def adversarial_options(context: "Context", config: Any, strength: float, seed: int) -> dict[str, Any]:
     """The options of the training of one adversary."""
     how = {name: getattr(config, name) for name in HOW}
     against = Adversarial(base=context.subject.name, fingerprint=context.subject.fingerprint, strength=strength, **how)
@@ -63,22 +63,24 @@ def guided(context: "Context", config: Any) -> Iterator[tuple[str, float, int, "
     The source `none` is an ordinary training, in which the model makes its own attention.
     """
     wanted: dict[tuple[str, float, int], Mapping[str, Any]] = {}
-    for source, strength, giver in givers(context, config):
+    for source, strength, source_context in attention_sources(context, config):
         for seed in range(config.seeds):
-            guide = None if source == "none" else guided_by(giver, "base" if source == "adversary" else source)
+            guide = None
+            if source != "none":
+                guide = guided_by(source_context, "base" if source == "adversary" else source)
             another = context.training.seed + 1 + seed if context.training else seed
-            wanted[source, strength, seed] = {**into(context, config), "seed": another, "guided_by": guide}
+            wanted[source, strength, seed] = {**guided_model(context, config), "seed": another, "guided_by": guide}
     train_ahead(context, list(wanted.values()))
     for (source, strength, seed), change in wanted.items():
         yield source, strength, seed, trained_with(context, change)
 
 
-def guided_by(giver: "Context", source: Any) -> GuidedBy:
+def guided_by(source_context: "Context", source: Any) -> GuidedBy:
     """The options of a training that is guided by a model."""
-    return GuidedBy(base=giver.subject.name, fingerprint=giver.subject.fingerprint, source=source)
+    return GuidedBy(base=source_context.subject.name, fingerprint=source_context.subject.fingerprint, source=source)
 
 
-def givers(context: "Context", config: Any) -> Iterator[tuple[str, float, "Context"]]:
+def attention_sources(context: "Context", config: Any) -> Iterator[tuple[str, float, "Context"]]:
     """Whose attention is given: the model's own in several ways, and that of its adversaries."""
     for source in config.sources:
         yield source, float("nan"), context
@@ -88,7 +90,7 @@ def givers(context: "Context", config: Any) -> Iterator[tuple[str, float, "Conte
                 yield "adversary", strength, adversary
 
 
-def into(context: "Context", config: Any) -> dict[str, Any]:
+def guided_model(context: "Context", config: Any) -> dict[str, Any]:
     """The options of the model that is guided: the same one, or one that reads each word by itself."""
     if config.into == "same":
         return {}

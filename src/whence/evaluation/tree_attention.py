@@ -27,7 +27,7 @@ MANY = 64  # heads: of more, as DiSAN's features are, a few at a time are enough
 
 
 @dataclass(eq=False)
-class Followed:
+class TreeDivergences:
     """What was found at one site, in the order of the forest's sentences; NaN where nothing could be measured."""
 
     site: Site
@@ -39,40 +39,43 @@ class Followed:
     sees: set[str] = field(default_factory=set)  # of past and future
 
     @staticmethod
-    def empty(site: Site, forest: Forest, heads: int) -> "Followed":
+    def empty(site: Site, forest: Forest, heads: int) -> "TreeDivergences":
         """Before anything is found."""
         n = len(forest.sentences)
-        return Followed(
-            site, {kind: np.full((n, heads), np.nan, np.float32) for kind in forest.kinds},
-            {kind: np.full(n, np.nan) for kind in forest.kinds}, np.zeros((n, heads), np.float32),
-            np.zeros((n, len(OFFSETS))), np.zeros(n),
-        )  # fmt: skip
+        return TreeDivergences(
+            site,
+            {kind: np.full((n, heads), np.nan, np.float32) for kind in forest.kinds},
+            {kind: np.full(n, np.nan) for kind in forest.kinds},
+            np.zeros((n, heads), np.float32),
+            np.zeros((n, len(OFFSETS))),
+            np.zeros(n),
+        )
 
 
 @torch.no_grad()
-def followed(context: "Context", forest: Forest, how: Measuring) -> dict[str, Followed]:
-    """Every site's heads beside every tree. What is held are a batch's weights of one layer, and one number for each
+def tree_divergences(context: "Context", forest: Forest, how: Measuring) -> dict[str, TreeDivergences]:
+    """Every site's heads watcher every tree. What is held are a batch's weights of one layer, and one number for each
     sentence, head and kind of tree.
     """
-    found: dict[str, Followed] = {}
-    names = sites_of(context.subject, how.sites)
+    found: dict[str, TreeDivergences] = {}
+    names = self_attention_sites(context.subject, how.sites)
     for batch in context.batches():
-        beside = Beside(batch, forest, how, found)
-        if beside.numbers:
-            with attending(context.subject.model, watch=dict.fromkeys(names, beside)):
+        watcher = TreeComparison(batch, forest, how, found)
+        if watcher.numbers:
+            with attending(context.subject.model, watch=dict.fromkeys(names, watcher)):
                 run(context.subject, batch)
     if not found:
         raise BadConfig("every text was cut before its end; the trees of sentences that are not whole are not measured")
     return {name: found[name] for name in names}
 
 
-class Beside:
-    """A watcher of one batch: sets the words' attention beside the trees of their sentences.
+class TreeComparison:
+    """A watcher of one batch: sets the words' attention watcher the trees of their sentences.
 
     Left out are sentences of which a word has no piece: the text was cut, or the tokenizer drops the word.
     """
 
-    def __init__(self, batch: Batch, forest: Forest, how: Measuring, found: dict[str, Followed]) -> None:
+    def __init__(self, batch: Batch, forest: Forest, how: Measuring, found: dict[str, TreeDivergences]) -> None:
         self.forest, self.how, self.found = forest, how, found
         self.tokens, many = batch.special.shape[1], any(one.hits.shape[1] > MANY for one in found.values())
         self.streams_heads = self.tokens > LONG or many
@@ -85,7 +88,7 @@ class Beside:
 
     def __call__(self, call: Call) -> None:
         weights, allowed = self.words(call)
-        one = self.found.setdefault(call.site.name, Followed.empty(call.site, self.forest, call.n_heads))
+        one = self.found.setdefault(call.site.name, TreeDivergences.empty(call.site, self.forest, call.n_heads))
         part = slice(call.heads[0], call.heads[-1] + 1)
         how = self.how
         values, coverage = sentence_divergence(self.arcs, weights, allowed, masked=how.masked, floor=how.floor)
@@ -106,14 +109,16 @@ class Beside:
         pieces = self.pieces.to(call.weights.device)
         n_query, n_key = call.weights.shape[2], call.weights.shape[3] - call.sinks
         if (n_query, n_key) != (self.tokens, self.tokens):
-            raise BadConfig(f"{call.site.name} has {n_query} queries and {n_key} keys for {self.tokens} tokens; every"
-                            " token was expected to attend to tokens. Choose other --sites")  # fmt: skip
+            raise BadConfig(
+                f"{call.site.name} has {n_query} queries and {n_key} keys for {self.tokens} tokens; every"
+                " token was expected to attend to tokens. Choose other --sites"
+            )
         weights = call.weights[self.rows, ..., :n_key].float()
         may = call.mask[..., :n_key].any(1).expand(-1, n_query, -1)[self.rows].float()[:, None]
         allowed = to_words(may, pieces)[:, 0] > 0
         return to_words(weights, pieces, renormalise=self.how.renormalise).cpu().numpy(), allowed.cpu().numpy()
 
-    def _attach(self, one: Followed, part: slice, weights: ndarray, allowed: ndarray) -> None:
+    def _attach(self, one: TreeDivergences, part: slice, weights: ndarray, allowed: ndarray) -> None:
         """How often a head's largest weight, and a fixed offset, find the parent; of the same words."""
         heads = self.forest.heads(self.numbers)
         if self.how.reference == "children":  # then the parent looks for the word
@@ -136,17 +141,20 @@ def whole_sentences(batch: Batch, forest: Forest) -> Iterator[tuple[int, int, nd
                 yield number, row, word
 
 
-def sites_of(subject: Subject, patterns: Sequence[str]) -> tuple[str, ...]:
+def self_attention_sites(subject: Subject, patterns: Sequence[str]) -> tuple[str, ...]:
     """The sites where the tokens of a text attend to its tokens, of those that match, in execution order."""
     seq2seq = bool(getattr(subject.model.config, "is_encoder_decoder", False))
     kinds = ("self",) if seq2seq else ("self", "causal")
     there = subject.sites
-    found = tuple(name for name in matching(there, patterns)
-                  if there[name].kind in kinds and there[name].keys == "tokens")  # fmt: skip
+    found = tuple(
+        name for name in matching(there, patterns) if there[name].kind in kinds and there[name].keys == "tokens"
+    )
     if not found:
         listed = ", ".join(f"{name} ({site.kind})" for name, site in there.items())
-        raise BadConfig(f"trees are set beside attention from the words of a text to its words (kind self); there is"
-                        f" none at these sites of {subject.name}. There are: {listed}")  # fmt: skip
+        raise BadConfig(
+            f"trees are set watcher attention from the words of a text to its words (kind self); there is"
+            f" none at these sites of {subject.name}. There are: {listed}"
+        )
     return found
 
 
@@ -165,16 +173,16 @@ def sentence_weights(
     found: dict[str, list[ndarray]] = {}
     example = forest.sentences[number].example
     batch = context.subject.read([context.examples[example]], [example])
-    beside = Beside(batch, forest, how, {})
-    beside.streams_heads = False
-    if number not in beside.numbers:
+    watcher = TreeComparison(batch, forest, how, {})
+    watcher.streams_heads = False
+    if number not in watcher.numbers:
         return {}
-    place = beside.numbers.index(number)
+    place = watcher.numbers.index(number)
 
     def keep(call: Call) -> None:
-        found.setdefault(call.site.name, []).append(beside.words(call)[0][place])
+        found.setdefault(call.site.name, []).append(watcher.words(call)[0][place])
 
-    with attending(context.subject.model, watch=dict.fromkeys(sites_of(context.subject, how.sites), keep)):
+    with attending(context.subject.model, watch=dict.fromkeys(self_attention_sites(context.subject, how.sites), keep)):
         run(context.subject, batch)
     size = len(forest.sentences[number].heads)
     return {name: np.concatenate(parts)[:, :size, :size] for name, parts in found.items()}

@@ -65,7 +65,7 @@ def _in_one(found: Attribution, row: int, number: int, method: str, words: Seque
         yield Occurrences(number, method, word, len(which[word]), score)
 
 
-def explained(
+def token_attributions(
     context: "Context", batch: Batch, methods: Sequence[str], options: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Float[ndarray, "batch token"]]:
     """The scores of a batch's tokens by each method, for the class that the model predicts."""

@@ -17,7 +17,7 @@ from pydantic import Field
 from whence.analysis.scores import MARK, SUMMED_FROM, Marks, loses, measured, summed, undecidable
 from whence.core.errors import BadConfig
 from whence.evaluation.config import AblationConfig
-from whence.evaluation.locations import Granularity, alteration, at_a_time, places
+from whence.evaluation.locations import Granularity, ablation_override, describe_places, places
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import Interval, Measure, interval, paired_bootstrap_of, resampled
 from whence.results.columns import Column, Columns
@@ -81,12 +81,16 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
         base = scores(trained, config)
         for place in places(trained.subject, config.granularity, trained.first_batch(), config.sites):
             for variant in config.variants:
-                ablated = scores(trained, config, partial(alteration, variant), place, draws=_draws(config, variant))
+                ablated = scores(
+                    trained, config, partial(ablation_override, variant), place, draws=_draws(config, variant)
+                )
                 rows += _rows(trained, base, ablated, place.name, variant, "infer", seed)
         for variant in again:
             other = retrained(context, seed, variant, config.sites)
             (everywhere,) = places(other.subject, "all", other.first_batch(), config.sites)
-            ablated = scores(other, config, partial(alteration, variant), everywhere, True, _draws(config, variant))
+            ablated = scores(
+                other, config, partial(ablation_override, variant), everywhere, True, _draws(config, variant)
+            )
             rows += _rows(trained, base, ablated, everywhere.name, variant, "train+infer", seed)
     return COLUMNS.table(rows)
 
@@ -216,7 +220,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
 def _replaced(table: pd.DataFrame) -> str:
     """What was put in the place of the weights, and where, in words."""
     *others, last = [ONES[variant] for variant in dict.fromkeys(table["variant"])]
-    return f"{', by '.join(others)}{' and by ' * bool(others)}{last}{at_a_time(table['place'])}"
+    return f"{', by '.join(others)}{' and by ' * bool(others)}{last}{describe_places(table['place'])}"
 
 
 def decided(effect: Effect, retrained: bool, undecidable: str = "") -> tuple[Any, str]:

@@ -98,12 +98,12 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 
 def _rows(config: Config, context: "Context", batch: "Batch") -> list[dict[str, Any]]:
     from whence.evaluation.token_erasure import attended_words
-    from whence.evaluation.word_scores import explained
+    from whence.evaluation.word_scores import token_attributions
     from whence.subject.targets import predicted
 
     methods, inputs = (ATTENTION, *config.method), attended_words(context.subject, batch).numpy()
     written = written_options(methods, config.options)
-    given = explained(
+    given = token_attributions(
         context, batch, methods, {name: {**OPTIONS.get(name, {}), **written.get(name, {})} for name in methods}
     )
     scores = {name: found if config.signed else np.abs(found) for name, found in given.items()}  # [batch token]

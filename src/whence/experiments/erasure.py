@@ -27,7 +27,7 @@ from pydantic import Field
 
 from whence.attribution.registry import explainer
 from whence.evaluation.config import ExperimentConfig
-from whence.evaluation.removal_orders import flips, single, top_and_other
+from whence.evaluation.removal_orders import removals_to_flip, single_removals, top_and_other
 from whence.figures import distributions, scatter
 from whence.figures.style import house, panels
 from whence.measures.bootstrap import NOT_MEASURED, Interval, paired_bootstrap
@@ -94,9 +94,9 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 
 
 def _rows(config: Config, context: "Context", batch: "Batch") -> list[dict[str, Any]]:
-    from whence.evaluation.token_erasure import Erasing
+    from whence.evaluation.token_erasure import TokenErasure
 
-    erasing = Erasing(context.subject, batch, config.erase, config.sites)
+    erasing = TokenErasure(context.subject, batch, config.erase, config.sites)
     options = {"random": {"seed": context.seed}}
     given = {
         order: explainer(method)(context.subject, batch, erasing.target, **options.get(order, {}))
@@ -104,7 +104,7 @@ def _rows(config: Config, context: "Context", batch: "Batch") -> list[dict[str, 
     }
     weights, count = given["attention"].scores, erasing.inputs.sum(1)
     top, other = top_and_other(weights, given["random"].scores, erasing.inputs)
-    js = np.where(count > 1, single(erasing, np.stack([top, other])), np.nan)  # [2 batch]
+    js = np.where(count > 1, single_removals(erasing, np.stack([top, other])), np.nan)  # [2 batch]
     each = np.arange(len(batch))
     values: dict[str, Any] = {
         "example": context.numbers_of(batch),
@@ -117,7 +117,7 @@ def _rows(config: Config, context: "Context", batch: "Batch") -> list[dict[str, 
         "js_top": js[0],
         "js_other": js[1],
         "delta_js": js[0] - js[1],
-        **{f"flip_{order}": flips(erasing, found.scores) for order, found in given.items()},
+        **{f"flip_{order}": removals_to_flip(erasing, found.scores) for order, found in given.items()},
         "erased": [config.erase] * len(batch),
         "weights": [given["attention"].how] * len(batch),
     }

@@ -136,9 +136,9 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 
 
 def _rows(config: Config, context: "Context", batch: "Batch", site: str, steps: int) -> list[dict[str, Any]]:
-    from whence.evaluation.attention_search import adversaries
+    from whence.evaluation.attention_search import furthest_attention
 
-    there, found = adversaries(context, batch, config, site, steps)
+    there, found = furthest_attention(context, batch, config, site, steps)
     values: dict[str, Any] = {
         "example": context.numbers_of(batch), "label": context.labels_of(batch),
         "prediction": context.predicted_labels(there.target), "inputs": there.inputs(), "max_weight": there.sharpness(),

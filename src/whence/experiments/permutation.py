@@ -18,7 +18,7 @@ from pydantic import Field
 import whence
 from whence.core.errors import BadConfig
 from whence.evaluation.config import AblationConfig
-from whence.evaluation.locations import Granularity, Place, at_a_time, keys_are_tokens, places
+from whence.evaluation.locations import Granularity, Place, describe_places, keys_are_tokens, places
 from whence.figures.intervals import intervals
 from whence.figures.violins import violins
 from whence.measures.bootstrap import paired_bootstrap
@@ -213,7 +213,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         sentence=sentence,
         effects=tuple(found),
         procedure="The attention weights of every example were shuffled among its words"
-        f"{at_a_time(table['place'])}, many times, and the prediction with shuffled attention was compared with the"
+        f"{describe_places(table['place'])}, many times, and the prediction with shuffled attention was compared with the"
         f" original one.{together}",
         means="A prediction that moves depends on where the model attends.",
         does_not_mean="A prediction that moves need not be explained by the weights; and one that does not move may"

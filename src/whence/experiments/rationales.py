@@ -59,12 +59,12 @@ COLUMNS = Columns(
 
 def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: how well each explainer finds the marked words of each example."""
-    from whence.evaluation.rationale_match import found_by_each
+    from whence.evaluation.rationale_match import matches_by_method
     from whence.evaluation.retraining import from_seeds
 
     rows: list[dict[str, Any]] = []
     for seed, trained in from_seeds(context, config.retrain):
-        for method, found in found_by_each(trained, config.method, config.options).items():
+        for method, found in matches_by_method(trained, config.method, config.options).items():
             for number, example, average, at in zip(trained.numbers, trained.examples, *found, strict=True):
                 share = float(np.mean(example.deciding or (False,)))
                 rows.append({"example": number, "seed": seed, "method": method, "precision": average, "at_marked": at,

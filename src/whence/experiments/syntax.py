@@ -141,7 +141,7 @@ def without_texts(table: pd.DataFrame) -> pd.DataFrame:
 
 def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: every head beside every kind of tree, in every epoch that is looked at."""
-    from whence.evaluation.tree_attention import followed
+    from whence.evaluation.tree_attention import tree_divergences
 
     if context.subject.task.valued:
         raise BadConfig(
@@ -154,7 +154,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     constant = {"reference": config.reference, "masked": config.masked, "source": source}
     found: list[dict[str, Any]] = []
     for epoch, one in models(config, context):
-        here = list(rows(followed(one, forest, config.measuring), forest, config.seed))
+        here = list(rows(tree_divergences(one, forest, config.measuring), forest, config.seed))
         pictures = shown(config, one, forest, here)
         found += [{"epoch": epoch, **row, **constant, "shown": pictures.get((row["site"], row["head"], row["tree"]))}
                   for row in here]  # fmt: skip
