@@ -232,7 +232,7 @@ def test_a_model_of_another_corpus_is_not_trained_again(tmp_path):
 
 
 def test_how_to_train_again_without_training_again_is_refused():
-    with pytest.raises(BadConfig, match="retrained says how to train again, and retrain from how many seeds"):
+    with pytest.raises(BadConfig, match="retrained names the variants to retrain with, and retrain the number"):
         run_experiment("ablation", config("ablation", retrained=("uniform",)), quiet=True)
 
 

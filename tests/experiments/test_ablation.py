@@ -105,7 +105,7 @@ def test_only_the_place_is_altered(granularity):
 def test_the_alterations_have_names():
     assert ablation_override("uniform", None) is whence.uniform
     assert ablation_override("permuted", torch.Generator()).name == "permuted"
-    with pytest.raises(whence.core.errors.BadConfig, match="no alteration 'zero'; there are: uniform, random"):
+    with pytest.raises(whence.core.errors.BadConfig, match="no ablation 'zero'; there are: uniform, random"):
         ablation_override("zero", None)
 
 

@@ -166,7 +166,7 @@ def test_the_summary_has_a_row_for_each_model_and_the_figure_is_drawn():
 
 
 def test_a_translator_is_refused():
-    with pytest.raises(BadConfig, match="writes texts"):
+    with pytest.raises(BadConfig, match="generates texts"):
         adversary.run(adversary.Config(model="m", data="d"), context(reader("bart")))
 
 

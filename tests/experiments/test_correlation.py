@@ -170,7 +170,7 @@ def test_the_agreement_of_all_explainers_is_a_square_table():
 
 
 def test_what_cannot_be_asked_is_said():
-    with pytest.raises(ValidationError, match="name an explainer beside attention itself"):
+    with pytest.raises(ValidationError, match="name an explainer other than attention itself"):
         config(method=("raw-attention",))
     with pytest.raises(BadConfig, match="no explainer 'gradientxinput'"):
         correlation.run(config(method=("gradientxinput",)), context("additive-lstm-additive"))

@@ -359,11 +359,11 @@ def test_no_is_said_at_the_strictest_limit_and_yes_at_the_widest(strict, wide, a
 
 
 def test_what_cannot_be_asked_is_said():
-    with pytest.raises(BadConfig, match="one answer to a text, and bart writes texts"):
+    with pytest.raises(BadConfig, match="needs one prediction per text, and bart generates texts"):
         instance_adversary.run(config(), context("bart"))
     with pytest.raises(UnknownSite, match="no attention site 'nowhere'"):
         instance_adversary.run(config(site="nowhere"), context("bert"))
-    with pytest.raises(BadConfig, match=r"altered at one site, and '\*layer\*' matches bert.encoder.layer.0"):
+    with pytest.raises(BadConfig, match=r"replaced at one site, and '\*layer\*' matches bert.encoder.layer.0"):
         instance_adversary.run(config(site="*layer*"), context("bert"))
     with pytest.raises(ValidationError, match="must be above 0"):
         config(max_output_change=(0.0, 0.1))

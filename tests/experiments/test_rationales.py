@@ -74,7 +74,7 @@ def test_a_trained_model_by_a_slow_loop():
 
 def test_examples_without_marks_get_a_sentence():
     context = Context(load(saved_models.bert()), [Example("the plot is dull")], [0], quiet=True, name="rationales")
-    with pytest.raises(BadData, match="none of the examples says"):
+    with pytest.raises(BadData, match="expected examples whose deciding words are marked"):
         rationales.run(rationales.Config(model="m", data="d"), context)
 
 

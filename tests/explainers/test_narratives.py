@@ -142,7 +142,7 @@ def test_what_is_found_against_a_slow_loop(subject, corpus):
 
 
 def test_examples_without_rationales_are_said(subject):
-    with pytest.raises(BadData, match="none of the examples says"):
+    with pytest.raises(BadData, match="expected examples whose deciding words are marked"):
         rationale_match(subject, [Example("a b", windows=("a", "b"))], "lat")
 
 

@@ -1,4 +1,4 @@
-"""Other attentions that give the same answer: found by gradient ascent, many texts and restarts at a time."""
+"""Other attention with the same prediction: found by gradient ascent, many texts and restarts at a time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 Each = Float[Tensor, "times batch"]
 START = 3.0  # standard deviation of the logits that a search starts from (Jain & Wallace's code)
 TINY = 1e-10  # added before a logarithm, as in their code
-SAFELY = 0.999  # of the limit: what the search finds must hold when the whole model is run
+SAFELY = 0.999  # of the limit: what the search finds must hold when the whole model runs
 
 
 @dataclass(frozen=True, eq=False)
 class FurthestAttention:
-    """For every text the attention furthest from its own within one `limit` on the change of the answer.
+    """For every text the attention furthest from its own within one `limit` on the change of the prediction.
 
     `restart` says which start led there, -1 where none did: then it is the text's own attention. `tvd` and `change` (by
-    the measure that was asked for) are those of a whole forward pass with this attention imposed.
+    the measure that the config names) are those of a whole forward pass with this attention imposed.
     """
 
     limit: float
@@ -43,7 +43,7 @@ class FurthestAttention:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """What each search came to: rows, how far they are from the model's own, and how far the answer moves."""
+    """The outcome of each search: rows, their distance from the model's own, and how far the prediction moves."""
 
     rows: Logits
     jsd: Each
@@ -60,10 +60,10 @@ def furthest_attention(
 
 
 def search_within_limits(
-    there: EditableAttention, config: "Config", steps: int, draws: Sequence[Generator]
+    there: EditableAttention, config: "Config", steps: int, generators: Sequence[Generator]
 ) -> list[FurthestAttention]:
-    """One for every limit of the config; `draws` has a source of random numbers for each text."""
-    search = Search(there, config, starts(there, config.restarts, draws), config.learning_rate or 5 / steps)
+    """One for every limit of the config; `generators` has random numbers for each text."""
+    search = Search(there, config, starts(there, config.restarts, generators), config.learning_rate or 5 / steps)
     for _ in range(steps):
         search.step()
     with torch.no_grad():
@@ -72,18 +72,18 @@ def search_within_limits(
     return [chosen(search, limit, base) for limit in config.max_output_change]
 
 
-def starts(there: EditableAttention, restarts: int, draws: Sequence[Generator]) -> Logits:
-    """Normal logits on the free keys of every text, by its own random numbers, whatever texts are in its batch."""
+def starts(there: EditableAttention, restarts: int, generators: Sequence[Generator]) -> Logits:
+    """Normal logits on the free keys of every text, by its own random numbers, independent of its batch."""
     logits = torch.zeros(restarts, *there.own.shape)
     cells = (there.free & (there.share[..., None] > 0)).cpu()  # [batch head row key]
-    for text, generator in enumerate(draws):
+    for text, generator in enumerate(generators):
         drawn = torch.randn(restarts, int(cells[text].sum()), generator=generator)
         logits[:, text][:, cells[text]] = START * drawn
     return logits.to(there.own.device)
 
 
 class Search:
-    """Adam on the logits of all texts, restarts and penalised changes at once; `best` is what it has come to."""
+    """Adam on the logits of all texts, restarts and penalised changes at once; `best` is the outcome so far."""
 
     def __init__(self, there: EditableAttention, config: "Config", begin: Logits, rate: float) -> None:
         self.there, self.config, self.restarts = there, config, len(begin)
@@ -105,7 +105,7 @@ class Search:
         self.optimiser.step()
 
     def look(self) -> Float[Tensor, ""]:
-        """What is to grow: Σ JSD − penalty · (change − allowed)₊ + spread · mean JSD between restarts."""
+        """The objective to maximise: Σ JSD − penalty · (change − allowed)₊ + spread · mean JSD between restarts."""
         there, config = self.there, self.config
         rows = there.weights(self.logits)
         probs = probabilities(there.answers(self.logits, rows))
@@ -118,7 +118,7 @@ class Search:
         return gain
 
     def _keep(self, now: Candidates) -> None:
-        """The furthest that met its limit on the way, or the last."""
+        """Keep the furthest that met its limit so far, or the last."""
         if self.config.keep == "last":
             self.best = now
             return
@@ -167,7 +167,7 @@ class Apart(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, rows: Float[Tensor, "level restart *rest key"]) -> Float[Tensor, "level restart *rest"]:
-        """Each restart is set beside the one so many places on; half way round, every pair comes twice."""
+        """Each restart is compared with the one `shift` places on; at half the number, every pair comes twice."""
         restarts = rows.shape[1]
         grown = (rows + TINY).log_().mul_(restarts - 1)
         for shift in range(1, restarts // 2 + 1):
@@ -191,9 +191,9 @@ def between(there: EditableAttention, rows: Logits, restarts: int) -> Float[Tens
 
 
 def chosen(search: Search, limit: float, base: Float[Tensor, "batch class"]) -> FurthestAttention:
-    """The furthest of all candidates within the limit; the text's own where there is none.
+    """The furthest candidate within the limit; the text's own attention where there is none.
 
-    A candidate that the whole model does not confirm is none.
+    A candidate that a pass of the whole model does not confirm is dropped.
     """
     there, found = search.there, search.best
     jsd, which = torch.where(found.change <= limit, found.jsd, 0.0).max(0)  # [batch]

@@ -41,7 +41,7 @@ Crossings = Mapping[tuple[str, Step], Crossing]
 
 
 def cross_sites(subject: Subject, patterns: Sequence[str]) -> list[str]:
-    """The sites where a translation looks at its text, of those that match, in execution order."""
+    """The sites where a translation attends to its text, of those that match, in execution order."""
     there = subject.sites
     found = [name for name in matching(there, patterns) if there[name].kind == "cross" and there[name].keys == "tokens"]
     if subject.task.name != "seq2seq" or not found:

@@ -1,4 +1,4 @@
-"""Attention that may be altered at one site, with gradients, and what the model answers then."""
+"""Attention that can be replaced at one site, with gradients, and the predictions under it."""
 
 from dataclasses import replace
 from typing import Any, Literal
@@ -30,13 +30,13 @@ TRIED = 4  # random attentions on which the short cut must agree with the model
 
 
 def single_site(subject: Subject, name: str) -> str:
-    """The one site that is meant; with `auto` the last pooling attention, else the last that looks at the text."""
+    """The one site that a name or pattern matches; `auto`: the last pooling attention, else the last over the text."""
     if name == "auto":
         pooling = [site.name for site in subject.sites.values() if site.kind == "pool"]
         return (pooling or readable(subject))[-1]
     named = matching(subject.sites, (name,))
     if len(named) > 1:
-        raise BadConfig(f"attention is altered at one site, and {name!r} matches {', '.join(named)}; name one of them")
+        raise BadConfig(f"attention is replaced at one site, and {name!r} matches {', '.join(named)}; name one of them")
     return named[0]
 
 
@@ -56,7 +56,7 @@ def with_copies(context: Context, site: str, copies: int) -> Context:
 
 
 class EditableAttention:
-    """The attention of a batch at one site, some rows of which may be altered.
+    """The attention of a batch at one site, some rows of which can be replaced.
 
     Those are the rows from which the answer is read (of a pooling attention all, else as `raw_attention` has it), or
     with `all` the row of every token; in every head. On each row the free keys share out anew what they have together:
@@ -91,7 +91,7 @@ class EditableAttention:
         self.at_each_key = self._short_cut()
 
     def read(self, output: Any) -> Float[Tensor, "copies class"]:
-        """The logits of the answer that is looked at, the batch standing any number of times."""
+        """The logits of the explained prediction, for any number of copies of the batch."""
         logits = self.subject.task.positioned(output.logits)  # [copies·batch position class]
         positions = repeated(self.target.positions, len(logits) // len(self.batch)).to(logits.device)
         return logits[torch.arange(len(logits), device=logits.device), positions]
@@ -109,7 +109,7 @@ class EditableAttention:
 
     @torch.no_grad()
     def imposing(self, rows: Rows) -> Float[Tensor, "batch class"]:
-        """The model's probabilities when these rows are imposed on it: one whole forward pass, nothing from memory."""
+        """The model's probabilities when these rows are imposed on it: one whole forward pass, without replay."""
         own = self.replay.call.weights
         at = self.places[:, None, :, None].expand(-1, own.shape[1], -1, own.shape[-1])
         rows = torch.where(self.share[..., None] > 0, rows, self.own)
@@ -118,7 +118,7 @@ class EditableAttention:
             return self.read(self.subject.model(**self.batch.inputs)).double().softmax(-1)
 
     def taken(self, weights: Shaped[Tensor, "batch head query key"]) -> Shaped[Tensor, "batch head row key"]:
-        """The rows that may be altered."""
+        """The rows that can be replaced."""
         at = self.places[:, None, :, None].expand(-1, weights.shape[1], -1, weights.shape[-1])
         return weights.gather(2, at)
 
@@ -127,11 +127,11 @@ class EditableAttention:
         return (self.free & (self.share[..., None] > 0)).any(2).any(1).sum(-1).cpu().numpy()
 
     def sharpness(self) -> Float[ndarray, " batch"]:
-        """The largest weight of a free key, mean over heads and altered rows."""
+        """The largest weight of a free key, mean over heads and editable rows."""
         return self.over_rows((self.own * self.free).amax(-1)).cpu().numpy()
 
     def over_rows(self, values: Float[Tensor, "*times batch head row"]) -> Float[Tensor, "*times batch"]:
-        """The mean over heads and altered rows."""
+        """The mean over heads and editable rows."""
         return (values * self.share).sum((-1, -2))
 
     def _altered(self, rows: Which) -> Bool[Tensor, "batch query"]:

@@ -1,4 +1,4 @@
-"""Where attention is altered: all of it, one layer at a time, or one head at a time."""
+"""Where attention is replaced: everywhere at once, layer by layer, or head by head."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Place:
     ) -> Mapping[str, Any]:
         """The override at this place; special tokens keep their weight unless `special_tokens`.
 
-        While a translator searches with several beams, its decoder sees every text so many times.
+        With several beams, a translator's decoder sees every text so many times.
         """
         if self.head is not None:
             override = override.only(heads=[self.head])
@@ -54,7 +54,7 @@ def matching(there: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
 def places(
     subject: "Subject", granularity: Granularity, batch: "Batch", patterns: Sequence[str] = ("*",)
 ) -> list[Place]:
-    """The places of a granularity among the sites that match, in execution order."""
+    """The places among the sites that match, in execution order."""
     sites = matching(subject.sites, patterns)
     if granularity == "all" or (len(sites) == 1 and granularity == "layer"):
         return [Place("all" if len(sites) > 1 else sites[0], sites)]
@@ -68,7 +68,7 @@ def places(
 
 
 def describe_places(names: Iterable[str]) -> str:
-    """How the places of a table came about, in words; nothing if there is one."""
+    """In words, whether the places of a table are layers or heads; empty if there is one place."""
     there = set(names)
     if len(there) < 2:
         return ""
@@ -76,18 +76,18 @@ def describe_places(names: Iterable[str]) -> str:
 
 
 def ablation_override(name: str, generator: Any) -> "Override":
-    """One of Vashishth et al. 2019's three alterations, by name."""
+    """One of the three ablations of Vashishth et al. 2019, by name."""
     if name == "uniform":
         return whence.uniform
     if name == "random":
         return whence.random(generator)
     if name == "permuted":
         return whence.permuted(generator)
-    raise BadConfig(f"no alteration {name!r}; there are: {', '.join(ABLATIONS)}")
+    raise BadConfig(f"no ablation {name!r}; there are: {', '.join(ABLATIONS)}")
 
 
 def keys_are_tokens(subject: "Subject", site: str) -> bool:
-    """Whether a site's keys are the tokens of the input text: not so where a translator looks at its own output, or
+    """Whether a site's keys are the tokens of the input text: not so where a translator attends to its own output, or
     where sentences are attended.
     """
     described = subject.sites[site]

@@ -1,4 +1,4 @@
-"""Two models beside each other, example by example: how far their attention is apart, and how far their answers."""
+"""Two models compared, example by example: how far apart their attention is, and their predictions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 Each = Float[ndarray, " example"]
 MEASURES = ("jsd", "jsd_matched", "kl", "kl_cells", "tvd", "same", "nll")
 ENOUGH = 64  # texts by which heads are put in order
-Orders = dict[str, list[int]]  # for each site which of the other model's heads stands beside each of the base's
+Orders = dict[str, list[int]]  # for each site the other model's head that is compared with each of the base's
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """One number for each example. `jsd` and `kl`, KL(other ‖ base), are means over sites, heads and the rows of real
     tokens; `jsd_matched` is that with the other's heads in the order that comes nearest to the base's; `kl_cells` is
-    divided by the number of keys too, as Yang 2019 does. `tvd` and `same`, whether the answer is
-    the same class, are means over the answers; `nll` is the other's, of the right answers.
+    divided by the number of keys too, as Yang 2019 does. `tvd` and `same`, whether the prediction is
+    the same class, are means over the predictions; `nll` is the other's, of the labels.
     """
 
     jsd: Each
@@ -62,7 +62,7 @@ def compare(context: "Context", other: "Context", sites: Sequence[str] = ("*",))
 def recorded_by_both(
     subject: Subject, other: Subject, batch: Batch, sites: Sequence[str], rules: Rules | None = None
 ) -> tuple[Observed, Observed]:
-    """What the other one does with a batch, and what the subject does."""
+    """What is recorded of a batch: of the other model, and of the subject."""
     base = observe(subject, batch, sites)
     with attending(other.model, override=rules, watch=None):
         return observe(other, batch, sites), base
@@ -71,7 +71,7 @@ def recorded_by_both(
 def nearest_orders(context: "Context", other: Subject, sites: Sequence[str], rules: Rules | None = None) -> Orders:
     """The order of the other model's heads that comes nearest to the base's, by JSD on some of the texts.
 
-    The assignment of least cost (Kuhn 1955), by scipy. Heads have no names: which is the first is chance.
+    The assignment of least cost (Kuhn 1955), by scipy. The order of heads is arbitrary.
     """
     costs: dict[str, ndarray] = {}
     done = 0
@@ -113,7 +113,7 @@ def _attention(own: Observed, base: Observed, batch: Batch, orders: Orders) -> d
 
 
 def _predictions(own: Observed, base: Observed, batch: Batch) -> dict[str, Float[ndarray, " batch"]]:
-    """Differences of the answers of one batch."""
+    """Differences of the predictions of one batch."""
     ours, theirs = (_double(probabilities(one.logits)) for one in (own, base))  # [batch position class]
     at, gold = batch.answers.numpy(), batch.gold.numpy()
     chosen = np.take_along_axis(ours, np.maximum(gold, 0)[..., None], -1)[..., 0]

@@ -78,7 +78,7 @@ def most_frequent(labels: Sequence[str], answers: Sequence[str]) -> Bool[ndarray
 
 
 def control_labels(items: Sequence[Item], labels: Sequence[str], name: str, seed: int) -> list[str]:
-    """Labels that mean nothing: every type of first word has one, given to it by chance, in training and test alike.
+    """Random control labels: every type of first word has one, given to it by chance, in training and test alike.
 
     Hewitt & Liang 2019, §2: a control task gives each *word type* a random label with the shares of the true ones, so
     that it can be learned by heart and in no other way. *Differs from the paper*, whose tasks are about words: a
@@ -92,5 +92,5 @@ def control_labels(items: Sequence[Item], labels: Sequence[str], name: str, seed
 
 
 def chance(name: str) -> float:
-    """A number from 0 to 1 that is as good as random, and always the same for a name."""
+    """A pseudorandom number from 0 to 1, always the same for a name."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") / 2**64

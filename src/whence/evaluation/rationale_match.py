@@ -1,4 +1,4 @@
-"""Whether a method finds the words that are known to decide: its scores against the rationales of examples."""
+"""How well a method finds the words that are known to decide: its scores compared with rationales."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -55,7 +55,9 @@ def rationale_match(
     """
     known = [number for number, example in enumerate(examples) if any(example.deciding or ())]
     if not known:
-        raise BadData("whether words are found can be told where it is known which decide; none of the examples says")
+        raise BadData(
+            "expected examples whose deciding words are marked (a rationale); none of them is. Choose another corpus"
+        )
     explain, precision = explainer(method), np.full((2, len(examples)), np.nan)
     for batch in subject.batches([examples[number] for number in known], batch_size):
         scores = explain(subject, batch, predicted(subject, batch), **options)

@@ -1,4 +1,4 @@
-"""Which inputs are removed, in which order, and when the decision changes."""
+"""Which inputs are removed, in which order, and when the predicted class changes."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Erasing parts of a representation: the log-likelihood of the right answer without each of them, many at a time."""
+"""Erasing parts of a representation: the log-likelihood of the label without each of them, many at a time."""
 
 import re
 from collections import defaultdict
@@ -97,9 +97,9 @@ def refuse_without_attention(subject: Subject) -> None:
 
 
 class Likelihood:
-    """Reads the log-likelihood of the right answers off a model's output: S(e, c) (Li et al. 2016, §3), in nats.
+    """Reads the log-likelihood of the labels off a model's output: S(e, c) (Li et al. 2016, §3), in nats.
 
-    Where a text is answered at several positions it is the sum over them.
+    Where a text has several labels it is the sum over them.
     """
 
     def __init__(self, subject: Subject, batch: Batch) -> None:
@@ -107,7 +107,9 @@ class Likelihood:
         self.known = (batch.answers & (batch.gold >= 0)).to(subject.device)  # [batch position]
         self.gold = batch.gold.clamp_min(0).to(subject.device)
         if not bool(self.known.any(1).all()):
-            raise BadConfig("the log-likelihood of right answers is looked at, and some texts have none")
+            raise BadConfig(
+                "expected a label for every text, to measure its log-likelihood; some have none. Choose another corpus"
+            )
 
     def __call__(self, output: Any) -> Float[Tensor, "copies 1"]:
         logits = self.subject.task.positioned(output.logits)  # [copies·batch position class]

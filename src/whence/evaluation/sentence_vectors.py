@@ -1,4 +1,4 @@
-"""The vectors that probes are given: of every sentence once, after every layer of the model, reduced batch by batch."""
+"""The vectors that probes learn from: of every sentence once, after every layer, reduced batch by batch."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Vectors:
 
 
 def key(example: Example) -> tuple[str, str | None]:
-    """What a sentence is known by."""
+    """What identifies a sentence."""
     return example.text, example.pair
 
 

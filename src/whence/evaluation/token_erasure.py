@@ -1,4 +1,4 @@
-"""Taking inputs away: what a model answers when some of a text's inputs are removed, many removals at a time."""
+"""Erasing tokens: the predictions when some of a text's inputs are removed, many removals at a time."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -26,9 +26,9 @@ Rows = Int[Tensor, " pair"]
 
 
 class TokenErasure:
-    """A batch whose inputs can be taken away, and the answer that is looked at: `target`, the model's prediction.
+    """A batch whose inputs can be removed, and the prediction that is explained (`target`).
 
-    `inputs` are the tokens that are not special, that may be attended, and that the answer can depend on: of a
+    `inputs` are the tokens that are not special, that may be attended, and that the prediction can depend on: of a
     language model those before it, and where tokens are deleted not the one whose own tag is asked. `base` is the
     answer while all of them are there.
     """
@@ -52,9 +52,9 @@ class TokenErasure:
 
     @torch.no_grad()
     def __call__(self, removed: Bool[ndarray, "times batch token"]) -> Float[ndarray, "times batch class"]:
-        """The answers without the inputs that are marked.
+        """The predictions without the inputs that are marked.
 
-        Where one site is altered, only what lies after it runs again; elsewhere a text of which nothing is removed
+        Where one site is overridden, only what comes after it runs again; elsewhere a text of which nothing is removed
         costs nothing.
         """
         marked = torch.from_numpy(removed)
@@ -79,7 +79,7 @@ class TokenErasure:
         return inputs
 
     def _read(self, output: Any) -> Float[Tensor, "copies class"]:
-        """The logits of the answer that is looked at, the batch standing any number of times."""
+        """The logits of the explained prediction, for any number of copies of the batch."""
         logits = self.subject.task.positioned(output.logits)  # [copies·batch position class]
         positions = repeated(self.target.positions, len(logits) // len(self.batch))
         return _at(logits, positions)
@@ -111,7 +111,7 @@ class TokenErasure:
         return _at(logits, self._moved(self.target.positions[rows], removed))
 
     def _moved(self, positions: Rows, removed: Removed) -> Rows:
-        """Where the answer stands when the tokens before it have closed up."""
+        """The position of the prediction once the tokens before it have closed up."""
         if self.subject.task.name not in ("token-classification", "causal-lm"):
             return positions
         before = torch.arange(removed.shape[1]) <= positions[:, None]
@@ -142,5 +142,5 @@ def _at(logits: Float[Tensor, "batch position class"], positions: Rows) -> Float
 
 
 def _probabilities(logits: Tensor) -> Tensor:
-    """In double precision: divergences of like answers are differences of small numbers."""
+    """In double precision: divergences of similar predictions are differences of small numbers."""
     return logits.double().softmax(-1).cpu()

@@ -1,10 +1,11 @@
-"""Models trained in relation to the context's own: as its adversaries, or guided by its attention."""
+"""Further models of the same training: adversaries of its attention, or models guided by it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from whence.core.errors import BadConfig
+from whence.evaluation.config import AdversarialConfig
 from whence.evaluation.retraining import train_ahead, trained_with
 from whence.training.adversarial import Adversarial, observe
 from whence.training.config import Training
@@ -12,6 +13,7 @@ from whence.training.guided import GuidedBy
 
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
+    from whence.experiments.guide import Config as GuideConfig
 
 HOW = (
     "distance",
@@ -24,7 +26,7 @@ HOW = (
 )  # options of an adversary
 
 
-def adversaries(context: "Context", config: Any) -> Iterator[tuple[float, int, "Context"]]:
+def adversaries(context: "Context", config: AdversarialConfig) -> Iterator[tuple[float, int, "Context"]]:
     """Models trained to predict like this one and to attend differently: λ, seed and context of each.
 
     They are trained several at a time, and kept.
@@ -37,27 +39,27 @@ def adversaries(context: "Context", config: Any) -> Iterator[tuple[float, int, "
         yield strength, seed, trained_with(trainable, change)
 
 
-def adversarial_options(context: "Context", config: Any, strength: float, seed: int) -> dict[str, Any]:
-    """The options of the training of one adversary."""
+def adversarial_options(context: "Context", config: AdversarialConfig, strength: float, seed: int) -> dict[str, Any]:
+    """The training options of one adversary."""
     how = {name: getattr(config, name) for name in HOW}
     against = Adversarial(base=context.subject.name, fingerprint=context.subject.fingerprint, strength=strength, **how)
     return {"seed": seed, "adversarial": against}
 
 
 def retrainable(context: "Context", start: str) -> "Context":
-    """The context, if its model can be trained; a model that came trained is trained on from where it is."""
+    """The context, if its model can be trained; a given model is trained on from its weights."""
     if context.training is not None or start == "scratch":
         return context
     if context.corpus is None or not {"train", "dev"} <= set(context.corpus.splits):
         raise BadConfig(
-            f"{context.subject.name} is to be trained on, and that needs examples to learn from and to choose by; the"
+            f"{context.subject.name} is trained further, and that needs examples to learn from and to select by; the"
             " corpus has no splits train and dev. Give the table a column `split` that says train, dev or test"
         )
     training = Training(model=context.subject.name, data=context.corpus.name)
     return replace(context, training=training)
 
 
-def guided(context: "Context", config: Any) -> Iterator[tuple[str, float, int, "Context"]]:
+def guided(context: "Context", config: "GuideConfig") -> Iterator[tuple[str, float, int, "Context"]]:
     """Models whose attention is given from outside: source, λ of the source, seed and context of each.
 
     The source `none` is an ordinary training, in which the model makes its own attention.
@@ -76,12 +78,12 @@ def guided(context: "Context", config: Any) -> Iterator[tuple[str, float, int, "
 
 
 def guided_by(source_context: "Context", source: Any) -> GuidedBy:
-    """The options of a training that is guided by a model."""
+    """The training options of a model that is guided by another."""
     return GuidedBy(base=source_context.subject.name, fingerprint=source_context.subject.fingerprint, source=source)
 
 
-def attention_sources(context: "Context", config: Any) -> Iterator[tuple[str, float, "Context"]]:
-    """Whose attention is given: the model's own in several ways, and that of its adversaries."""
+def attention_sources(context: "Context", config: "GuideConfig") -> Iterator[tuple[str, float, "Context"]]:
+    """Whose attention guides: the model's own in several ways, and that of its adversaries."""
     for source in config.sources:
         yield source, float("nan"), context
     if config.strengths:
@@ -90,7 +92,7 @@ def attention_sources(context: "Context", config: Any) -> Iterator[tuple[str, fl
                 yield "adversary", strength, adversary
 
 
-def guided_model(context: "Context", config: Any) -> dict[str, Any]:
+def guided_model(context: "Context", config: "GuideConfig") -> dict[str, Any]:
     """The options of the model that is guided: the same one, or one that reads each word by itself."""
     if config.into == "same":
         return {}

@@ -1,4 +1,4 @@
-"""How near every head is to trees, in one pass over the model: a watcher that reduces each layer as it runs."""
+"""Divergence of every head from trees, in one pass over the model: a watcher reduces each layer as it runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ MANY = 64  # heads: of more, as DiSAN's features are, a few at a time are enough
 
 @dataclass(eq=False)
 class TreeDivergences:
-    """What was found at one site, in the order of the forest's sentences; NaN where nothing could be measured."""
+    """The measurements at one site, in the order of the forest's sentences; NaN where nothing could be measured."""
 
     site: Site
     divergence: dict[str, Float[ndarray, "sentence head"]]  # of each kind of tree, mean of the draws
@@ -54,8 +54,9 @@ class TreeDivergences:
 
 @torch.no_grad()
 def tree_divergences(context: "Context", forest: Forest, how: Measuring) -> dict[str, TreeDivergences]:
-    """Every site's heads watcher every tree. What is held are a batch's weights of one layer, and one number for each
-    sentence, head and kind of tree.
+    """Every site's heads compared with every tree.
+
+    Held in memory are a batch's weights of one layer, and one number for each sentence, head and kind of tree.
     """
     found: dict[str, TreeDivergences] = {}
     names = self_attention_sites(context.subject, how.sites)
@@ -70,7 +71,7 @@ def tree_divergences(context: "Context", forest: Forest, how: Measuring) -> dict
 
 
 class TreeComparison:
-    """A watcher of one batch: sets the words' attention watcher the trees of their sentences.
+    """A watcher of one batch: compares the words' attention with the trees of their sentences.
 
     Left out are sentences of which a word has no piece: the text was cut, or the tokenizer drops the word.
     """
@@ -152,7 +153,7 @@ def self_attention_sites(subject: Subject, patterns: Sequence[str]) -> tuple[str
     if not found:
         listed = ", ".join(f"{name} ({site.kind})" for name, site in there.items())
         raise BadConfig(
-            f"trees are set watcher attention from the words of a text to its words (kind self); there is"
+            f"trees are compared with attention from the words of a text to its words (kind self); there is"
             f" none at these sites of {subject.name}. There are: {listed}"
         )
     return found

@@ -1,4 +1,4 @@
-"""Words and what explainers give them: every occurrence of every word of a corpus, scored."""
+"""Attributions of words: every occurrence of every word of a corpus, scored by explainers."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Occurrences:
-    """A word in an example: how often it stands there, and the sum of its scores by one method.
+    """A word in an example: how often it occurs there, and the sum of its scores by one method.
 
-    `word` is in small letters without punctuation. `score` is the explainer's own, summed over a word's pieces; of
+    `word` is in lower case without punctuation. `score` is the explainer's own, summed over a word's pieces; of
     random scores the first piece's, so that chance favours no long words.
     """
 

@@ -35,16 +35,18 @@ WHEN = {"infer": "at inference", "train+infer": "retrained"}
 
 
 class Config(AblationConfig):
-    """Replace the attention by equal, random or shuffled weights, and see how much accuracy is lost."""
+    """Replace the attention by uniform, random or shuffled weights, and measure how much accuracy is lost."""
 
     variants: tuple[Literal["uniform", "random", "permuted"], ...] = Field(
-        ("uniform", "random", "permuted"), min_length=1, description="what to put in the place of the weights"
+        ("uniform", "random", "permuted"), min_length=1, description="what replaces the weights"
     )
-    draws: int = Field(5, gt=0, description="how often random and shuffled weights are drawn for each example")
-    granularity: Granularity = Field("all", description="everywhere at once, or one layer, or one head at a time")
-    retrain: int = Field(0, ge=0, description="also train with ablated attention, from so many seeds (0: do not)")
+    draws: int = Field(5, gt=0, description="draws of random and shuffled weights for each example")
+    granularity: Granularity = Field(
+        "all", description="replace attention everywhere at once, layer by layer, or head by head"
+    )
+    retrain: int = Field(0, ge=0, description="also retrain with replaced attention, from so many seeds (0: do not)")
     retrained: tuple[Literal["uniform", "random"], ...] = Field(
-        ("uniform", "random"), description="which of the variants to train with"
+        ("uniform", "random"), description="which of the variants to retrain with"
     )
 
     @property
@@ -56,11 +58,11 @@ class Config(AblationConfig):
 COLUMNS = Columns(
     what="one row per example, ablation and seed",
     example=Column(int, "number of the example in its split"),
-    label=Column(str, "the right answer, where it is one class"),
-    place=Column(str, "where attention was ablated"),
+    label=Column(str, "the label, where the model predicts one class per text"),
+    place=Column(str, "where attention was replaced"),
     variant=Column(str, "uniform, random or permuted"),
-    when=Column(str, "infer: in the trained model; train+infer: in a model trained so"),
-    seed=Column(int, "seed of the training, -1 for a model that came trained"),
+    when=Column(str, "infer: replaced in the trained model; train+infer: in training too"),
+    seed=Column(int, "seed of the training, -1 for the given model"),
     base=Column(float, f"with the model's own attention: {MARK}"),
     ablated=Column(float, "the same with ablated attention, mean over the draws"),
     base_counts=Column(str, SUMMED_FROM),
@@ -69,13 +71,15 @@ COLUMNS = Columns(
 
 
 def run(config: Config, context: "Context") -> pd.DataFrame:
-    """The table: every example's score with and without its attention."""
+    """The table: the score of every example with its own attention and with replaced attention."""
     from whence.evaluation.retraining import from_seeds, retrained
     from whence.evaluation.scoring import scores
 
     rows: list[dict[str, Any]] = []
     if not config.retrain and config.retrained not in ((), Config.model_fields["retrained"].default):
-        raise BadConfig("retrained says how to train again, and retrain from how many seeds: give it a number too")
+        raise BadConfig(
+            "retrained names the variants to retrain with, and retrain the number of seeds: give --retrain a number too"
+        )
     again = list(config.retrained) if config.retrain else []
     for seed, trained in from_seeds(context, config.retrain, again, config.sites):
         base = scores(trained, config)

@@ -53,32 +53,30 @@ LABELS = {
 
 
 class Config(AdversarialConfig):
-    """Train models that answer like this one and attend otherwise."""
+    """Train models that predict like this one and attend differently."""
 
     yardstick: int = Field(
-        0, ge=0, description="so many models of the same training from other seeds, to compare with (0: none)"
+        0, ge=0, description="seed replicas to compare with: models of the same training from other seeds (0: none)"
     )
-    uniform: bool = Field(False, description="beside them a model trained with equal weights")
+    uniform: bool = Field(False, description="also compare with a model trained with uniform attention")
 
 
 COLUMNS = Columns(
     what="one row per example and model",
     example=Column(int, "number of the example in its split"),
-    label=Column(str, "the right answer, where it is one class"),
-    who=Column(
-        str, "base, adversary, seed (the same training from another one) or uniform (trained with equal weights)"
-    ),
+    label=Column(str, "the label, where the model predicts one class per text"),
+    who=Column(str, "base, adversary, seed (a seed replica) or uniform (trained with uniform attention)"),
     strength=Column(float, "λ of an adversary"),
     seed=Column(int, "seed of the model's training; of an adversary its number"),
     jsd=Column(float, "JSD of its attention and the base's in nats: mean over sites, heads and real rows"),
     jsd_matched=Column(float, "the same with its heads in the order that comes nearest to the base's"),
     kl=Column(float, "KL(its ‖ the base's) in nats, the same mean"),
     kl_cells=Column(float, "KL divided by the number of keys: the mean over cells, as Yang 2019 has it"),
-    tvd=Column(float, "how far its answer is from the base's: ½ Σ |p − q|, mean over the answers"),
-    same=Column(float, "share of the answers that are the base's class"),
-    nll=Column(float, "negative log-likelihood of the right answers, mean"),
-    base=Column(float, "share of right answers of the base model"),
-    score=Column(float, "share of right answers"),
+    tvd=Column(float, "total variation between its predictions and the base's: ½ Σ |p − q|, mean over the predictions"),
+    same=Column(float, "share of the predictions that are the base's class"),
+    nll=Column(float, "negative log-likelihood of the labels, mean"),
+    base=Column(float, "accuracy of the base model on the example"),
+    score=Column(float, "accuracy on the example"),
     base_counts=Column(str, "what the base's measure is summed from, where it is no mean"),
     counts=Column(str, "what the measure is summed from, where it is no mean"),
 )
@@ -91,7 +89,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     from whence.evaluation.trained_variants import adversaries
 
     if context.subject.task.name == "seq2seq":
-        raise BadConfig(f"adversary is for models that answer with classes, and {context.subject.name} writes texts")
+        raise BadConfig(f"adversary needs a model that predicts classes, and {context.subject.name} generates texts")
     base = scores(context, config)
     rows = _rows(config, context, base, context, "base", np.nan, -1)
     for strength, seed, adversary in adversaries(context, config):

@@ -65,7 +65,7 @@ SHOWN = 18  # heads in a summary
 
 
 class Config(ExperimentConfig):
-    """Set the links that cross-attention makes beside reference links between words."""
+    """Compare the links that cross-attention makes with reference links between words."""
 
     sites: tuple[str, ...] = Field(
         ("*",), min_length=1, description="where: names of sites that look across, or patterns"

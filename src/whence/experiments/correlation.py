@@ -54,10 +54,12 @@ OPTIONS = {"gradient_x_input": {"through_attention": False}}  # as Jain & Wallac
 
 
 class Config(ExperimentConfig):
-    """Set the order of words by attention beside their order by other explainers."""
+    """Compare the order of words by attention with their order by other explainers."""
 
     method: tuple[str, ...] = Field(
-        ("gradient_x_input", "leave_one_out"), min_length=1, description="explainers beside attention (`whence list`)"
+        ("gradient_x_input", "leave_one_out"),
+        min_length=1,
+        description="explainers to compare with attention (`whence list`)",
     )
     options: Annotated[tuple[str, ...], usually("none", "[METHOD.OPTION=VALUE ...]")] = Field(
         (), description="options of explainers, as in raw_attention.layer=0 gradient_x_input.through_attention=true"
@@ -70,15 +72,15 @@ class Config(ExperimentConfig):
         """Names as the files have them, each once, attention itself left out."""
         named = tuple(dict.fromkeys(name.replace("-", "_") for name in given if name.replace("-", "_") != ATTENTION))
         if not named:
-            raise ValueError("name an explainer beside attention itself")
+            raise ValueError("name an explainer other than attention itself")
         return named
 
 
 COLUMNS = Columns(
     what="one row per example and pair of explainers",
     example=Column(int, "number of the example in its split"),
-    label=Column(str, "the right answer, where it is one class"),
-    prediction=Column(str, "what the model says, where it is one class"),
+    label=Column(str, "the label, where the model predicts one class per text"),
+    prediction=Column(str, "the predicted class, where the model predicts one per text"),
     first=Column(str, "one explainer"),
     second=Column(str, "the other"),
     inputs=Column(int, "number of tokens that are ordered: not special, and may be attended"),

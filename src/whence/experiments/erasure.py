@@ -68,7 +68,7 @@ class Config(ExperimentConfig):
 COLUMNS = Columns(
     what="one row per example",
     example=Column(int, "number of the example in its split"),
-    label=Column(str, "the right answer, where it is one class"),
+    label=Column(str, "the label, where the model predicts one class per text"),
     position=Column(int, "which of the model's answers was looked at (0 where there is one)"),
     inputs=Column(int, "number of inputs: tokens that are not special and may be attended"),
     top=Column(int, "place of i*, the input with the largest weight (-1: fewer than two inputs)"),

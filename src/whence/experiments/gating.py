@@ -38,13 +38,13 @@ ROUNDING = 1e-5  # of the probability
 
 
 class Config(ExperimentConfig):
-    """Rewrite the attention as a gate on single words, and see whether anything changes."""
+    """Rewrite the attention as a gate on single words, and measure whether anything changes."""
 
 
 COLUMNS = Columns(
     what="one row per example",
     example=Column(int, "number of the example in its split"),
-    label=Column(str, "the right answer, where it is one class"),
+    label=Column(str, "the label, where the model predicts one class per text"),
     second=Column(bool, "whether a second text asks"),
     off=Column(float, "largest difference of a class's probability between the model and its rewriting as a gate"),
     moved=Column(float, "total variation between the model's weights and those of the gate (½ Σ |α − α'|)"),

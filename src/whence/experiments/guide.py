@@ -59,13 +59,13 @@ class Config(AdversarialConfig):
 COLUMNS = Columns(
     what="one row per example, source and seed",
     example=Column(int, "number of the example in its split"),
-    label=Column(str, "the right answer, where it is one class"),
+    label=Column(str, "the label, where the model predicts one class per text"),
     source=Column(str, "base, adversary, uniform, random, permuted or none (not imposed)"),
     strength=Column(float, "λ of the adversary whose attention is imposed"),
     into=Column(str, "same: the same model with its other parts free; words: one that reads each word by itself"),
     seed=Column(int, "which of the guided models, counted from 0"),
-    base=Column(float, "share of right answers of the model whose attention it is"),
-    score=Column(float, "share of right answers of the guided model"),
+    base=Column(float, "accuracy of the model whose attention it is, on the example"),
+    score=Column(float, "accuracy of the guided model"),
     base_counts=Column(str, "what the first measure is summed from, where it is no mean"),
     counts=Column(str, "what the second measure is summed from, where it is no mean"),
 )
@@ -77,7 +77,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     from whence.evaluation.trained_variants import guided
 
     if context.subject.task.name == "seq2seq":
-        raise BadConfig(f"guide is for models that answer with classes, and {context.subject.name} writes texts")
+        raise BadConfig(f"guide needs a model that predicts classes, and {context.subject.name} generates texts")
     base, rows = scores(context, config), []
     for source, strength, seed, other in guided(context, config):
         marks = scores(other, config)

@@ -48,7 +48,7 @@ SHOWN = 16  # heads in a figure
 
 
 class Config(ExperimentConfig):
-    """Share out the attention of each head between words of strong feeling and others."""
+    """Measure the share of each head's attention on words of strong sentiment."""
 
     lexicon: str = Field(
         "sst", description="whose words: sst, warriner, vader, or the path of a table with the columns word and value"
@@ -63,7 +63,7 @@ class Config(ExperimentConfig):
     row: str = Field("auto", description="models without a local attention: where tracing starts (see `lat`)")
 
     def cache_key(self) -> dict[str, Any]:
-        """A lexicon is known by its contents."""
+        """The contents of the lexicon, not its name."""
         return {**super().cache_key(), "lexicon": load_lexicon(self.lexicon, self.data_dir).checksum}
 
 

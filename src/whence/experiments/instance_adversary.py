@@ -55,17 +55,17 @@ STEPS, STEPS_ELSEWHERE = 500, 100
 
 
 class Config(ExperimentConfig):
-    """For every text look for another attention, as far away as can be, with the same answer."""
+    """For every text search for the attention furthest from its own that keeps the prediction."""
 
     site: Annotated[str, usually("the last pooling attention, else the last layer's", "NAME")] = Field(
         "auto", description="where attention is replaced: one site, by name or pattern"
     )
     rows: Literal["read", "all"] = Field(
-        "read", description="which rows: the one that the answer is read from, or every token's"
+        "read", description="which rows: the one that the prediction is read from, or every token's"
     )
     special_tokens: bool = Field(False, description=SPECIAL_TOKENS)
     max_output_change: tuple[float, ...] = Field(
-        (0.01, 0.05), min_length=1, description="ε: how far the answer may move; each is asked by itself"
+        (0.01, 0.05), min_length=1, description="ε: how far the prediction may move; one search each"
     )
     penalised_change: Annotated[float | None, usually("ε, each by itself", "NUMBER")] = Field(
         None, gt=0, description="from which change on the search is penalised (Jain & Wallace's code: 0.01)"
@@ -103,15 +103,15 @@ class Config(ExperimentConfig):
 COLUMNS = Columns(
     what="one row per example and limit",
     example=Column(int, "number of the example in its split"),
-    label=Column(str, "the right answer, where it is one class"),
-    prediction=Column(str, "what the model says, where it is one class"),
-    limit=Column(float, "ε: how far the answer may move"),
-    inputs=Column(int, "number of inputs whose weight may be altered"),
+    label=Column(str, "the label, where the model predicts one class per text"),
+    prediction=Column(str, "the predicted class, where the model predicts one per text"),
+    limit=Column(float, "ε: how far the prediction may move"),
+    inputs=Column(int, "number of inputs whose weight may change"),
     max_weight=Column(float, "largest weight of the text's own attention (mean over rows and heads)"),
     met=Column(bool, "whether another attention within ε was found"),
     restart=Column(int, "the start that led to the furthest one, counted from 0 (-1: none did)"),
     jsd=Column(float, "JSD between that attention and the text's own, in nats (0 where none was found)"),
-    tvd=Column(float, "how far the answer moves when it is imposed on the model: ½ Σ |p − q|"),
+    tvd=Column(float, "how far the prediction moves when it is imposed on the model: ½ Σ |p − q|"),
     change=Column(float, "the same by the measure that ε limits"),
     site=Column(str, "where attention was replaced"),
     steps=Column(int, "steps of each search"),
@@ -124,7 +124,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 
     if context.subject.task.name == "seq2seq":
         raise BadConfig(
-            f"instance_adversary asks about one answer to a text, and {context.subject.name} writes texts; see"
+            f"instance_adversary needs one prediction per text, and {context.subject.name} generates texts; see"
             " `permutation`, which takes translators"
         )
     site = single_site(context.subject, config.site)

@@ -41,7 +41,7 @@ WHERE = {"encoder": " of the encoder", "decoder": " of the decoder", "across": "
 
 
 class Config(AblationConfig):
-    """Shuffle the attention of one layer after another, and see how much accuracy is lost."""
+    """Shuffle the attention of one layer after another, and measure how much accuracy is lost."""
 
     draws: int = Field(5, gt=0, description="how often the weights of each example are shuffled")
 
@@ -49,7 +49,7 @@ class Config(AblationConfig):
 COLUMNS = Columns(
     what="one row per example, group of layers, direction and depth",
     example=Column(int, "number of the example in its split"),
-    label=Column(str, "the right answer, where it is one class"),
+    label=Column(str, "the label, where the model predicts one class per text"),
     group=Column(str, "which layers: layers, or of an encoder–decoder encoder, decoder and across"),
     direction=Column(str, "bottom-up or top-down"),
     depth=Column(int, "number of layers that are shuffled"),

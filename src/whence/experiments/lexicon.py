@@ -43,17 +43,17 @@ DRAWS = 1000
 
 
 class Config(AttributionConfig):
-    """Set the scores of words beside what people say of these words."""
+    """Compare the scores of words with human ratings of these words."""
 
     lexicon: str = Field(
         "vader", description="warriner, vader, sst, or the path of a table with the columns word and value"
     )
     matching: Literal["exact", "lemma"] = Field("lemma", description="find words as they stand, or also their forms")
-    at_least: int = Field(2, gt=0, description="leave out words that are seen less often (the paper: 2)")
+    at_least: int = Field(2, gt=0, description="leave out words that occur less often (the paper: 2)")
     untrained: bool = Field(True, description="score the words also by the same model before training")
 
     def cache_key(self) -> dict[str, Any]:
-        """A lexicon is known by its contents."""
+        """The contents of the lexicon, not its name."""
         return {**super().cache_key(), "lexicon": load_lexicon(self.lexicon, self.data_dir).checksum}
 
 
@@ -62,7 +62,7 @@ COLUMNS = Columns(
     state=Column(str, "of the model: trained or untrained"),
     method=Column(str, "the explainer"),
     example=Column(int, "number of the example in its split"),
-    word=Column(str, "the word, in small letters, without punctuation"),
+    word=Column(str, "the word, in lower case, without punctuation"),
     n=Column(int, "how often it occurs in the example"),
     score=Column(float, "sum of its scores there"),
     valence=Column(float, "its value in the lexicon (NaN: not found)"),

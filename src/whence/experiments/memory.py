@@ -55,7 +55,7 @@ READERS: dict[str, dict[str, Any]] = {
 
 
 class Config(TrainingExperimentConfig):
-    """Train small models to say the first word again after noise, and see how long they remember it."""
+    """Train small models to repeat the first word after noise, and measure how long they remember it."""
 
     data: str = Field("recall", description="recall, recall:apart, recall:sst or recall:multi30k")
     kinds: tuple[Kind, ...] = Field(get_args(Kind), min_length=1, description="models that are trained for it")
@@ -74,14 +74,14 @@ class Config(TrainingExperimentConfig):
 COLUMNS = Columns(
     what="one row per model, seed and example",
     model=Column(str, "kind of model: rnn, lstm, gru, lstm_attention, transformer; or given"),
-    seed=Column(int, "seed of the training, -1 for a model that came trained"),
+    seed=Column(int, "seed of the training, -1 for the given model"),
     example=Column(int, "number of the example in its split"),
     item=Column(int, "number of what is to be remembered, among the classes, from 0"),
     words=Column(int, "words of the item"),
     delay=Column(int, "words of noise between the item and the cue"),
     longest=Column(int, "the longest delay in training"),
-    chance=Column(float, "share that is right by chance"),
-    right=Column(float, "1 if the item was named rightly, else 0"),
+    chance=Column(float, "accuracy by chance"),
+    right=Column(float, "1 if the item was predicted, else 0"),
     drift=Column(float, "how far the state moves at a word of noise, mean over the first `longest` of them"),
     speed=Column(float, "how far the item's state moves at mean noise, held for `longest` steps"),
 )

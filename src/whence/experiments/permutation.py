@@ -39,14 +39,14 @@ SHOWN = 12  # places in a figure
 
 
 class Config(AblationConfig):
-    """Shuffle the attention of every example, and see how far the prediction moves."""
+    """Shuffle the attention of every example, and measure how far the prediction moves."""
 
     permutations: int = Field(100, gt=0, description="shuffles of each example (Jain & Wallace: 100)")
     granularity: Granularity = Field(
-        "all", description="shuffle everywhere at once, or one layer, or one head at a time"
+        "all", description="shuffle attention everywhere at once, layer by layer, or head by head"
     )
     decoding: Literal["free", "forced"] = Field(
-        "forced", description="translators: compare while they write freely (greedily), or given the target so far"
+        "forced", description="translators: compare while decoding freely (greedily), or with the target so far given"
     )
     steps: Literal["all", "quartile"] = Field(
         "all",
@@ -58,7 +58,7 @@ class Config(AblationConfig):
 COLUMNS = Columns(
     what="one row per example and place",
     example=Column(int, "number of the example in its split"),
-    label=Column(str, "the right answer, where it is one class"),
+    label=Column(str, "the label, where the model predicts one class per text"),
     place=Column(str, "where attention was shuffled"),
     max_weight=Column(
         float,
@@ -213,8 +213,8 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         sentence=sentence,
         effects=tuple(found),
         procedure="The attention weights of every example were shuffled among its words"
-        f"{describe_places(table['place'])}, many times, and the prediction with shuffled attention was compared with the"
-        f" original one.{together}",
+        f"{describe_places(table['place'])}, many times, and the prediction with shuffled attention was compared with"
+        f" the original one.{together}",
         means="A prediction that moves depends on where the model attends.",
         does_not_mean="A prediction that moves need not be explained by the weights; and one that does not move may"
         " still depend on attention in a way that shuffling does not show (where all weights are equal).",

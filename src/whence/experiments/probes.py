@@ -66,21 +66,21 @@ class Config(ExperimentConfig):
     strength: float = Field(0.01, gt=0, description="C of the logistic regression: the smaller, the simpler")
     units: int = Field(50, gt=0, description="units of the MLP's hidden layer")
     epochs: int = Field(20, gt=0, description="epochs of the MLP's training")
-    control: bool = Field(True, description="train probes also on labels that mean nothing")
-    untrained: bool = Field(True, description="probe also the same model with random weights")
-    seeds: int = Field(1, gt=0, description="random models, control labels and beginnings of MLPs to average over")
+    control: bool = Field(True, description="also train probes on random control labels")
+    untrained: bool = Field(True, description="also probe the same model with random weights")
+    seeds: int = Field(1, gt=0, description="random models, control labels and initialisations of MLPs to average over")
 
 
 COLUMNS = Columns(
     what="one row per task, model, layer, probe and seed",
     task=Column(str, "what is asked"),
     model=Column(str, "trained, random (the same with random weights), bag (of word vectors) or majority"),
-    layer=Column(int, "layers that were passed; -1: none is looked at (bag, majority)"),
+    layer=Column(int, "number of layers passed; -1: none (bag, majority)"),
     probe=Column(str, "logistic, mlp or none"),
     seed=Column(int, "seed of random weights, of control labels and of where an MLP begins"),
-    right=Column(str, "for each sentence of the test, in their order, 1 if the answer is right, else 0"),
+    right=Column(str, "for each test sentence, in their order, 1 if the prediction is right, else 0"),
     control=Column(str, "the same of a probe that was given control labels; empty: not done"),
-    classes=Column(int, "answers that there are"),
+    classes=Column(int, "number of classes"),
     train=Column(int, "sentences that the probe was trained on"),
     source=Column(str, "where the labels come from"),
     left_out=Column(str, "tasks that could not be made, and why"),

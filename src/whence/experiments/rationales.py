@@ -36,9 +36,9 @@ ABOVE_RANDOM = "average_precision_above_random"  # the key of the gain over rand
 
 
 class Config(AttributionConfig):
-    """Set the scores of words beside marks that say which words decide."""
+    """Compare the scores of words with rationales, which mark the words that decide."""
 
-    retrain: int = Field(0, ge=0, description="look at models trained from so many seeds (0: the model as it is)")
+    retrain: int = Field(0, ge=0, description="evaluate models retrained from so many seeds (0: the model as it is)")
 
     @property
     def retrains(self) -> bool:
@@ -49,7 +49,7 @@ class Config(AttributionConfig):
 COLUMNS = Columns(
     what="one row per example that has marked words, explainer and seed",
     example=Column(int, "number of the example in its split"),
-    seed=Column(int, "seed of the training, -1 for a model that came trained"),
+    seed=Column(int, "seed of the training, -1 for the given model"),
     method=Column(str, "the explainer"),
     precision=Column(float, "average precision of the marked words, in the order of their scores"),
     at_marked=Column(float, "share of marked words among as many that score highest"),

@@ -46,7 +46,7 @@ OPTIONS = {"lat": {"normalize": "l1"}, "lat_mixed": {"normalize": "l1"}}  # a so
 
 
 class Config(ExperimentConfig):
-    """Give the heads of every layer other numbers, and see whether the scores of tokens change."""
+    """Give the heads of every layer other numbers, and measure whether the scores of tokens change."""
 
     methods: tuple[str, ...] = Field(
         ("lat", "lat_mixed", "rollout"), min_length=1, description="explainers to check (`whence list`)"
@@ -57,7 +57,7 @@ class Config(ExperimentConfig):
 COLUMNS = Columns(
     what="one row per example and explainer",
     example=Column(int, "number of the example in its split"),
-    label=Column(str, "the right answer, where it is one class"),
+    label=Column(str, "the label, where the model predicts one class per text"),
     method=Column(str, "the explainer"),
     how=Column(str, "the choices it made"),
     tokens=Column(int, "number of tokens that are scored: those that are not special"),

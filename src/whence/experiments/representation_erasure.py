@@ -47,7 +47,7 @@ NAMES = {"words": "word", "dimensions": "dimension of the word vectors", "units"
 
 
 class Config(ExperimentConfig):
-    """Erase parts of what a model computes, one after another, and see how likely right answers still are."""
+    """Erase parts of what a model computes, one after another, and measure how likely the labels still are."""
 
     what: Literal["words", "dimensions", "units", "heads"] = Field(
         "heads",
@@ -62,12 +62,12 @@ class Config(ExperimentConfig):
 
 
 COLUMNS = Columns(
-    what="one row per part that is erased and right answer (empty: all texts)",
+    what="one row per part that is erased and label (empty: all texts)",
     erased=Column(str, "words, dimensions, units or heads"),
     place=Column(str, "where: embedding, a layer or an attention site"),
     part=Column(int, "the part's number at its place, counted from 1"),
-    word=Column(str, "the word, in small letters; empty if no words are erased"),
-    label=Column(str, "texts with this right answer; empty: all"),
+    word=Column(str, "the word, in lower case; empty if no words are erased"),
+    label=Column(str, "texts with this label; empty: all"),
     importance=Column(float, "I(d): relative change of the log-likelihood, above zero if it falls; mean over texts"),
     importance_low=Column(float, "where the middle 95 % of the bootstrap begins"),
     importance_high=Column(float, "where it ends"),

@@ -31,9 +31,9 @@ DIGITS = {"accuracy": 1, "F1": 1, "BLEU": 1, "concordance": 3}
 
 
 class Config(AblationConfig):
-    """Mark the model's answers: accuracy, F1, BLEU or concordance, also of the same model from other seeds."""
+    """Score the model's predictions by accuracy, F1, BLEU or concordance, also of seed replicas."""
 
-    retrain: int = Field(0, ge=0, description="train again from so many seeds, and mark each (0: the model as it is)")
+    retrain: int = Field(0, ge=0, description="retrain from so many seeds, and score each (0: the model as it is)")
 
     @property
     def retrains(self) -> bool:
@@ -44,8 +44,8 @@ class Config(AblationConfig):
 COLUMNS = Columns(
     what="one row per example and seed",
     example=Column(int, "number of the example in its split"),
-    label=Column(str, "the right answer, where it is one class"),
-    seed=Column(int, "seed of the training, -1 for a model that came trained"),
+    label=Column(str, "the label, where the model predicts one class per text"),
+    seed=Column(int, "seed of the training, -1 for the given model"),
     measure=Column(str, "accuracy, F1, BLEU or concordance"),
     score=Column(float, f"{MARK}; of a series its concordance"),
     counts=Column(str, SUMMED_FROM),

@@ -43,16 +43,16 @@ class Config(AblationConfig):
 COLUMNS = Columns(
     what="one row per example and seed",
     example=Column(int, "number of the example in its split"),
-    label=Column(str, "the right answer, where it is one class"),
+    label=Column(str, "the label, where the model predicts one class per text"),
     seed=Column(int, "seed of the other model's training"),
     max_probability=Column(float, "how sure this model is of its answer, mean over the answers"),
     jsd=Column(
         float, "JSD of the two models' attention in nats: mean over sites, heads (in the nearest order) and rows"
     ),
-    tvd=Column(float, "how far the answers are apart: ½ Σ |p − q|, mean over the answers"),
-    same=Column(float, "share of the answers that are the same class"),
-    base=Column(float, "share of right answers of this model"),
-    score=Column(float, "share of right answers of the other"),
+    tvd=Column(float, "total variation of the predictions: ½ Σ |p − q|, mean over the predictions"),
+    same=Column(float, "share of the predictions that are the same class"),
+    base=Column(float, "accuracy of this model on the example"),
+    score=Column(float, "accuracy of the other model"),
 )
 
 

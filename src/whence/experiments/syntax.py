@@ -64,7 +64,7 @@ SHOWN = 20  # heads in a summary
 
 
 class Config(ExperimentConfig):
-    """Set the attention of every head beside dependency trees, true and random."""
+    """Compare the attention of every head with dependency trees, true and random."""
 
     reference: Literal["parent", "children", "neighbours", "nearness"] = Field(
         "parent", description="where a tree says that a word attends: its parent, its children, both, all by distance"
@@ -76,7 +76,7 @@ class Config(ExperimentConfig):
     )
     floor: float = Field(1e-6, gt=0, lt=1, description="the least weight, where --masked is floor")
     baselines: tuple[Kind, ...] = Field(
-        get_args(Kind), min_length=1, description="kinds of random trees; the first is drawn beside the true ones"
+        get_args(Kind), min_length=1, description="kinds of random trees; the first is drawn next to the true ones"
     )
     draws: int = Field(3, gt=0, description="random trees of each kind for each sentence")
     renormalise: bool = Field(True, description="leave special tokens out; else they keep the weight that they get")
@@ -84,11 +84,11 @@ class Config(ExperimentConfig):
     parser: Annotated[str | None, usually("the corpus's own trees", "spacy:PACKAGE|stanza:LANGUAGE")] = Field(
         None, description="make the trees with a parser that is installed"
     )
-    epochs: bool = Field(False, description="look at the model of every epoch that was kept (train --keep-epochs)")
-    untrained: bool = Field(False, description="look also at the same model untrained, as epoch 0")
+    epochs: bool = Field(False, description="evaluate the model of every epoch that was kept (train --keep-epochs)")
+    untrained: bool = Field(False, description="also evaluate the same model untrained, as epoch 0")
 
     def cache_key(self) -> dict[str, Any]:
-        """The models of single epochs are known by their contents."""
+        """The contents of the epochs' models, not their folder."""
         known = super().cache_key()
         if self.epochs:
             from whence.training.epoch_checkpoints import kept_epochs  # knows torch, which options do without
@@ -112,7 +112,7 @@ def spread(name: str, meaning: str) -> dict[str, Column]:
 
 COLUMNS = Columns(
     what="one row per epoch, site, head (0: their mean) and kind of tree",
-    epoch=Column(int, "epochs of training that were done; -1: the model as it is"),
+    epoch=Column(int, "finished epochs of training; -1: the model as it is"),
     site=Column(str, "the attention site"),
     layer=Column(int, "its layer, counted from 1"),
     sees=Column(str, "what a word may attend to: all, the past or the future"),

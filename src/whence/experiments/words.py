@@ -44,13 +44,13 @@ TOP = 20
 class Config(AttributionConfig):
     """Rank the words of a corpus by the mean of their scores."""
 
-    at_least: int = Field(1, gt=0, description="leave out words that are seen less often")
+    at_least: int = Field(1, gt=0, description="leave out words that occur less often")
 
 
 COLUMNS = Columns(
     what="one row per word and explainer",
     method=Column(str, "the explainer"),
-    word=Column(str, "the word, in small letters, without punctuation"),
+    word=Column(str, "the word, in lower case, without punctuation"),
     score=Column(float, "mean of its scores over its occurrences"),
     count=Column(int, "how often it occurs"),
     texts=Column(int, "in how many examples"),
