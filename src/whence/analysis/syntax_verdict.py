@@ -84,7 +84,7 @@ def differences(table: pd.DataFrame) -> list[Effect]:
     return found
 
 
-def difference(row: Mapping[Any, Any], label: str, n: int) -> Effect:
+def difference(row: "Mapping[Any, Any] | pd.Series[Any]", label: str, n: int) -> Effect:
     """How much nearer the heads of a site are, on average, to true trees than to those of a row."""
     measured = Interval(*(float(row[f"difference{end}"]) for end in ("", "_low", "_high")))
     return Effect.of("divergence", label, measured, "nats", SMALLEST, n, place=row["site"], variant=row["tree"])
