@@ -80,7 +80,7 @@ def differences(table: pd.DataFrame) -> list[Effect]:
     for site, of in means.groupby("site", sort=False):
         row = of.loc[of["difference"].idxmax()]
         label = f"divergence from the true trees at {site}, mean of its heads, less from {row['tree']} trees"
-        found.append(difference(row, label, n))
+        found.append(difference(row.to_dict(), label, n))
     return found
 
 

@@ -1,0 +1,289 @@
+"""Small tables of every experiment, made without a model: enough rows for each to decide something."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from whence.results.experiment import experiment
+
+N = 40  # examples
+EMPTY: dict[type, Any] = {int: 0, float: 0.0, bool: False, str: ""}
+
+
+def made_tables() -> Iterator[tuple[str, pd.DataFrame]]:
+    """Tables by experiment; some experiments have several, with other places or other outcomes."""
+    for name, rows in _rows():
+        columns = experiment(name).columns
+        defaults = {column: None if "counts" in column else EMPTY[of.kind] for column, of in columns.columns.items()}
+        yield name, columns.table({**defaults, **{c: v for c, v in row.items() if c in defaults}} for row in rows)
+
+
+def _rows() -> Iterator[tuple[str, Iterable[Mapping[str, Any]]]]:
+    rng = np.random.default_rng(0)
+    examples = [{"example": n, "label": "ab"[n % 2], "seed": -1} for n in range(N)]
+    for places, lost, when in ((["all"], 0.9, ["infer", "train+infer"]), (["one", "two head 1"], 0.0, ["infer"])):
+        for_all = product(["random", "uniform"], places, when, examples)
+        yield (
+            "ablation",
+            [
+                {
+                    **row,
+                    "variant": variant,
+                    "place": place,
+                    "when": then,
+                    "base": 1.0,
+                    "ablated": 1.0 - lost * (variant == "uniform"),
+                }
+                for variant, place, then, row in for_all
+            ],
+        )
+        yield (
+            "permutation",
+            [
+                {**row, "place": place, "median_tvd": 0.3 * (place == places[-1])}
+                for place, row in product(places, examples)
+            ],
+        )
+    yield "adversary", list(_adversaries(examples))
+    yield "alignment", list(_links(rng))
+    for second in ("gradient", "random"):
+        yield (
+            "correlation",
+            [
+                {
+                    **row,
+                    "first": "raw_attention",
+                    "second": second,
+                    "tau": float(rng.normal()),
+                    "prediction": "a",
+                    "p": 0.5,
+                }
+                for row in examples
+            ],
+        )
+    yield (
+        "erasure",
+        [
+            {**row, "delta_js": 0.3, "flip_attention": 0.2, "flip_gradient": 0.4, "flip_random": 0.6, "erased": "zero"}
+            for row in examples
+        ],
+    )
+    yield "gating", [{**row, "second": True, "moved": 0.5} for row in examples]
+    yield (
+        "guide",
+        [
+            {**row, "source": source, "strength": 0.5 if source == "adversary" else np.nan, "score": score, "seed": 0}
+            for (source, score), row in product(
+                {"base": 1.0, "random": 0.4, "adversary": 0.9, "uniform": 0.2}.items(), examples
+            )
+        ],
+    )
+    yield (
+        "heads",
+        [
+            {
+                "example": n,
+                "head": head,
+                "tag": tag,
+                "on": 0.6 + 0.1 * rng.random(),
+                "all": 1.0,
+                "even": 0.2,
+                "tagged": 1,
+                "tokens": 5,
+            }
+            for n, head, tag in product(range(N), (1, 2), ("both", "v.pos", "v.neg"))
+        ],
+    )
+    yield (
+        "instance_adversary",
+        [
+            {**row, "inputs": 5, "limit": limit, "jsd": jsd}
+            for (limit, jsd), row in product({0.01: 0.1, 0.05: 0.5}.items(), examples)
+        ],
+    )
+    yield (
+        "layers",
+        [
+            {**row, "group": "encoder", "direction": direction, "depth": depth, "score": 1.0 - 0.4 * depth}
+            for direction, depth, row in product(("bottom-up", "top-down"), range(3), examples)
+        ],
+    )
+    yield "lexicon", list(_valences(rng))
+    yield (
+        "memory",
+        [
+            {
+                "model": model,
+                "seed": seed,
+                "example": number,
+                "item": number % 25,
+                "delay": 5 + 10 * (number >= 50),
+                "longest": 10,
+                "chance": 0.04,
+                "right": float(rng.random() > number % 25 / 25),
+                "speed": number % 25 / 25,
+                "drift": number % 25 / 20,
+            }
+            for model, seed, number in product(("gru", "transformer"), (0, 1), range(100))
+        ],
+    )
+    yield "probes", list(_probed(rng))
+    yield (
+        "rationales",
+        [
+            {"example": n, "seed": -1, "method": method, "precision": precision, "marked": 0.2}
+            for (method, precision), n in product({"lat": 0.8, "random": 0.3}.items(), range(N))
+        ],
+    )
+    yield (
+        "relabelling",
+        [
+            {**row, "method": method, "tau": tau}
+            for (method, tau), row in product({"rollout": 1.0, "lat": 0.3}.items(), examples)
+        ],
+    )
+    for what in ("heads", "words"):
+        yield "representation_erasure", list(_parts(what))
+    yield "score", [{**row, "measure": "accuracy", "score": 1.0} for row in examples]
+    yield "seeds", [{**row, "seed": seed, "jsd": 0.4, "tvd": 0.1} for seed, row in product((1, 2), examples)]
+    yield "syntax", list(_trees())
+    yield (
+        "words",
+        [
+            {
+                "method": method,
+                "word": f"word{n}",
+                "score": 1.0 - n / 50,
+                "count": 3,
+                "rank": n + 1,
+                "place": n / 49,
+                "stop": n > 30,
+            }
+            for method, n in product(("lat", "random"), range(50))
+        ],
+    )
+
+
+def _adversaries(examples: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    models = [
+        ("base", np.nan, -1, 0.0),
+        ("adversary", 0.1, 0, 0.1),
+        ("adversary", 1.0, 0, 0.5),
+        ("seed", np.nan, 1, 0.1),
+        ("uniform", np.nan, 0, 0.3),
+    ]
+    for (who, strength, seed, far), row in product(models, examples):
+        yield {
+            **row,
+            "who": who,
+            "strength": strength,
+            "seed": seed,
+            "jsd": far,
+            "jsd_matched": far,
+            "same": 1.0,
+            "base": 1.0,
+            "score": 1.0,
+        }
+
+
+def _links(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+    found = {
+        ("attention", "s", 1, 1): 0.9,
+        ("attention", "s", 1, 2): 0.4,
+        ("diagonal", "", 0, 0): 0.5,
+        ("random", "", 0, 0): 0.1,
+    }
+    for n in range(2 * N):
+        for (by, site, layer, head), right in found.items():
+            hits = float(rng.binomial(10, right))
+            yield {
+                "example": n,
+                "half": ("choosing", "reporting")[n % 2],
+                "by": by,
+                "site": site,
+                "layer": layer,
+                "head": head,
+                "step": "producing" if layer else "",
+                "found": 10.0,
+                "sure": 10.0,
+                "found_sure": hits,
+                "found_possible": hits,
+                "shown": None,
+            }
+
+
+def _valences(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+    words = {f"word{'x' * (n % 5)}{n}": n / 40 - 1 for n in range(80)}
+    for state, method in (("trained", "lat"), ("trained", "random"), ("untrained", "lat")):
+        for n in range(N):
+            for word in rng.permutation(list(words))[:20]:
+                bent = words[word] ** 2 if (state, method) == ("trained", "lat") else 0.0
+                yield {
+                    "state": state,
+                    "method": method,
+                    "example": n,
+                    "word": str(word),
+                    "n": 1,
+                    "matched": "exact",
+                    "score": bent + 0.1 * rng.normal(),
+                    "valence": words[word],
+                    "scale": "made",
+                }
+
+
+def _probed(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+    right = {("trained", 0): 0.5, ("trained", 1): 0.9, ("random", 0): 0.5, ("random", 1): 0.5, ("bag", -1): 0.5}
+    for task in ("length", "depth"):
+        about = {"task": task, "classes": 2, "train": 90, "source": "made", "left_out": ""}
+        for (model, layer), share in right.items():
+            yield {**about, "model": model, "layer": layer, "probe": "linear", "right": _bits(rng, share)}
+        yield {**about, "model": "majority", "layer": -1, "probe": "none", "right": _bits(rng, 0.4)}
+
+
+def _bits(rng: np.random.Generator, share: float) -> str:
+    return "".join("01"[int(one)] for one in rng.random(60) < share)
+
+
+def _parts(what: str) -> Iterator[dict[str, Any]]:
+    for part in (1, 2, 3):
+        ends = {
+            f"{name}{end}": 0.3 * part + more
+            for name in ("importance", "lost", "reported")
+            for end, more in (("", 0.0), ("_low", -0.1), ("_high", 0.1))
+        }
+        yield {
+            "erased": what,
+            "place": "layer",
+            "part": part,
+            "word": "word" * (what == "words"),
+            **ends,
+            "chosen_by": 0.3 * part,
+            "texts": N,
+            "half": N,
+            "measure": "lost",
+        }
+
+
+def _trees() -> Iterator[dict[str, Any]]:
+    for site, head, tree in product(("one", "two"), (0, 1, 2), ("true", "any", "like")):
+        near = {"difference": -0.5, "difference_low": -0.6, "difference_high": -0.4, "difference_error": 0.05}
+        numbers = near if tree != "true" else dict.fromkeys(near, np.nan)
+        own = {"attachment": 0.6 if head else np.nan, "offset_attachment": 0.3, "beyond_error": 0.05}
+        yield {
+            "epoch": -1,
+            "site": site,
+            "layer": 1,
+            "sees": "all",
+            "head": head,
+            "tree": tree,
+            "divergence": 1.0,
+            "sentences": N,
+            "coverage": 1.0,
+            **numbers,
+            **own,
+            "shown": None,
+            "source": "made",
+        }
