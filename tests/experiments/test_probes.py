@@ -16,7 +16,7 @@ from support import saved_models
 from whence.analysis.probes import bits, intervals, unbits
 from whence.core.errors import BadData
 from whence.data.examples import Corpus, Example
-from whence.data.probing.sampled import labelled
+from whence.data.probing.sampled import task_from_labels
 from whence.data.probing.tasks import Item
 from whence.data.tables.reader import read_table
 from whence.evaluation.context import Context
@@ -239,7 +239,7 @@ def test_control_labels_have_the_shares_of_the_true_ones_and_nothing_else_of_the
 
 def test_a_control_task_is_learned_by_heart():
     """From vectors that say which word comes first, the control labels are found; from noise they are not."""
-    train, test = (labelled("t", side, side, 400, 400, 0).train for side in (sentences(400), sentences(200, 1)))
+    train, test = (task_from_labels("t", side, side, 400, 400, 0).train for side in (sentences(400), sentences(200, 1)))
     given = [control_labels(side, [item.label for item in train], "t", 0) for side in (train, test)]
     seen = [np.eye(len(WORDS))[[WORDS.index(item.example.text.split()[0]) for item in side]] for side in (train, test)]
     assert Probe("logistic", strength=10.0).right(seen[0], given[0], seen[1], given[1]).all()

@@ -3,11 +3,11 @@
 import pytest
 
 from whence.core.errors import BadData
-from whence.figures.attention_matrices import matrices
+from whence.figures.attention_matrices import attention_matrices
 
 
 def test_every_weight_is_written_in_per_cent_and_words_stand_at_both_sides():
-    figure = matrices({"one": (["a", "b"], [[0.25, 0.75], [1.0, 0.0]]), "two": (["c"], [[1.0]])})
+    figure = attention_matrices({"one": (["a", "b"], [[0.25, 0.75], [1.0, 0.0]]), "two": (["c"], [[1.0]])})
     first, second = figure.axes
     assert [text.get_text() for text in first.texts] == ["25", "75", "100", "0"]
     assert [text.get_text() for text in second.texts] == ["100"]
@@ -20,6 +20,6 @@ def test_every_weight_is_written_in_per_cent_and_words_stand_at_both_sides():
 
 def test_too_many_words_and_none_are_refused():
     with pytest.raises(BadData, match=r"at most 16 words; came \[17\]"):
-        matrices({"one": (["a"] * 17, [[0.0] * 17] * 17)})
+        attention_matrices({"one": (["a"] * 17, [[0.0] * 17] * 17)})
     with pytest.raises(BadData, match="came none"):
-        matrices({})
+        attention_matrices({})

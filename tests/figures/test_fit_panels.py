@@ -4,7 +4,7 @@ import pytest
 import statsmodels.api as sm
 
 from whence.core.errors import BadData
-from whence.figures.fit_panels import SHOWN, fitted
+from whence.figures.fit_panels import SHOWN, fit_panels
 
 
 def table(n=100, seed=0):
@@ -20,7 +20,7 @@ def table(n=100, seed=0):
 
 def test_each_panel_has_its_points_and_parabolas():
     data = table()
-    figure = fitted(data, "x", "y", "method", "state")
+    figure = fit_panels(data, "x", "y", "method", "state")
     assert [axes.get_title("left") for axes in figure.axes] == ["lat", "random"]
     points, own, beside = figure.axes[0].lines
     mine = data[(data["method"] == "lat") & (data["state"] == "trained")].sort_values("x")
@@ -39,13 +39,13 @@ def test_each_panel_has_its_points_and_parabolas():
 
 
 def test_few_points_have_no_parabola_and_many_are_thinned():
-    few = fitted(table(5), "x", "y", "method", "state")
+    few = fit_panels(table(5), "x", "y", "method", "state")
     assert len(few.axes[0].lines) == 1
-    many = fitted(table(SHOWN + 300), "x", "y", "method", "state")
+    many = fit_panels(table(SHOWN + 300), "x", "y", "method", "state")
     assert len(many.axes[0].lines[0].get_xdata()) == SHOWN
-    assert fitted(table(0), "x", "y", "method", "state").axes
+    assert fit_panels(table(0), "x", "y", "method", "state").axes
 
 
 def test_an_unknown_column_is_named():
     with pytest.raises(BadData, match="no column z"):
-        fitted(table(), "x", "z", "method")
+        fit_panels(table(), "x", "z", "method")

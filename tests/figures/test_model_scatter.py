@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from whence.core.errors import BadData
-from whence.figures.model_scatter import rivals
+from whence.figures.model_scatter import model_scatter
 
 # fmt: off
 MODELS = pd.DataFrame({"who": ["base", "adversary", "adversary", "seed"], "JSD": [0.0, 0.1, 0.4, 0.2],
@@ -16,7 +16,7 @@ MEANS = pd.DataFrame({"λ": [2.0, 0.5], "JSD": [0.4, 0.1], "JSD low": [0.3, 0.1]
 
 
 def test_dots_line_and_names():
-    (axes,) = rivals(MODELS, MEANS, {"JSD": "TVD"}, {"JSD": "how far"}).axes
+    (axes,) = model_scatter(MODELS, MEANS, {"JSD": "TVD"}, {"JSD": "how far"}).axes
     dots = [line for line in axes.lines if line.get_linestyle() == "None"]
     drawn = sorted(point for line in dots for point in zip(*line.get_data(), strict=True))
     assert [tuple(map(float, point)) for point in drawn] == [(0.0, 0.0), (0.1, 0.1), (0.2, 0.1), (0.4, 0.3)]
@@ -33,4 +33,4 @@ def test_dots_line_and_names():
 
 def test_a_column_that_is_missing_is_named():
     with pytest.raises(BadData, match="TVD"):
-        rivals(MODELS.drop(columns="TVD"), MEANS, {"JSD": "TVD"}, {})
+        model_scatter(MODELS.drop(columns="TVD"), MEANS, {"JSD": "TVD"}, {})

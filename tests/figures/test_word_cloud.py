@@ -4,7 +4,7 @@ import pytest
 
 from whence.core.errors import BadData
 from whence.figures.style import PALETTE, QUIET
-from whence.figures.word_cloud import cloud, picture
+from whence.figures.word_cloud import picture, word_cloud
 
 TABLE = pd.DataFrame(
     {"word": ["good", "the", "bad", "dull"], "mean": [0.9, 0.5, 0.4, -1.0], "stop": [False, True, False, False]}
@@ -27,13 +27,13 @@ def test_a_cloud_follows_its_seed_and_stop_words_are_grey():
 
 
 def test_scores_that_are_not_above_zero_have_no_size():
-    figure = cloud(TABLE, "word", "mean", "stop")
+    figure = word_cloud(TABLE, "word", "mean", "stop")
     assert figure.axes[0].texts[0].get_text() == "3 of 3 words; larger: higher score; grey: stop words"
-    assert cloud(TABLE.assign(mean=np.nan), "word", "mean").axes[0].texts[0].get_text().startswith("0 of 0 words")
+    assert word_cloud(TABLE.assign(mean=np.nan), "word", "mean").axes[0].texts[0].get_text().startswith("0 of 0 words")
 
 
 def test_a_word_comes_once():
     with pytest.raises(BadData, match="'good' comes twice"):
-        cloud(pd.concat([TABLE, TABLE]), "word", "mean")
+        word_cloud(pd.concat([TABLE, TABLE]), "word", "mean")
     with pytest.raises(BadData, match="no column size"):
-        cloud(TABLE, "word", "size")
+        word_cloud(TABLE, "word", "size")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from whence.core.errors import BadData
 from whence.data.examples import Example
-from whence.figures.alignment_heatmap import translation
+from whence.figures.alignment_heatmap import alignment_heatmap
 from whence.figures.bars import bars
 from whence.figures.heatmap import heatmap
 from whence.measures.alignment_error import error_rate, precision, recall
@@ -152,7 +152,7 @@ def of_sentence(table: pd.DataFrame) -> Figure | None:
         return None
     shown = json.loads(table.loc[mine, "shown"].iloc[0])
     links = [(i, j) for i, j in shown["links"]]
-    return translation(shown["source"], shown["target"], np.array(shown["weights"]), links, called(chosen))
+    return alignment_heatmap(shown["source"], shown["target"], np.array(shown["weights"]), links, called(chosen))
 
 
 def without_texts(table: pd.DataFrame) -> pd.DataFrame:

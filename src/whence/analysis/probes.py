@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from matplotlib.figure import Figure
 from numpy import ndarray
 
-from whence.figures.layer_panels import layered
+from whence.figures.layer_panels import layer_panels
 from whence.measures.bootstrap import Interval, interval, resampled
 from whence.results.verdict import Effect
 
@@ -169,7 +169,7 @@ def by_layer(table: pd.DataFrame) -> Figure:
                                for model, probe in zip(lines["model"], lines["probe"], strict=True)])  # fmt: skip
     flat = right[right["probe"].isin([first, NONE]) & right["model"].isin([BAG, MAJORITY])]
     level = {model: dict(zip(rows["task"], rows["value"], strict=True)) for model, rows in flat.groupby("model")}
-    return layered(named, "task", "line", level.get(MAJORITY, {}), level.get(BAG, {}), "right answers (%)",
+    return layer_panels(named, "task", "line", level.get(MAJORITY, {}), level.get(BAG, {}), "right answers (%)",
                    ("most frequent label", f"{first}, mean of word vectors"))  # fmt: skip
 
 
@@ -178,4 +178,4 @@ def selectivity(table: pd.DataFrame) -> Figure:
     numbers = measured(table)
     chosen = numbers[(numbers["measure"] == "selectivity") & (numbers["model"] == TRAINED)]
     zero = dict.fromkeys(chosen["task"].unique(), 0.0)
-    return layered(chosen.assign(line=chosen["probe"]), "task", "line", zero, {}, "selectivity (points)")
+    return layer_panels(chosen.assign(line=chosen["probe"]), "task", "line", zero, {}, "selectivity (points)")

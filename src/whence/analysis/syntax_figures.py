@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from whence.analysis.syntax import ALPHA
 from whence.analysis.syntax_verdict import difference
 from whence.data.syntax.forest import TRUE, Forest
-from whence.figures.attention_matrices import matrices
+from whence.figures.attention_matrices import attention_matrices
 from whence.figures.curves import curves
 from whence.figures.heatmap import heatmap
 from whence.figures.intervals import intervals
@@ -118,7 +118,7 @@ def beside_tree(rows: pd.DataFrame) -> Figure:
     panels = {f"what the tree says ({reference})": (first["words"], first["tree"])}
     for site, shown in nearest:
         panels[f"attention at {site}, mean of its heads"] = (shown["words"], shown["weights"])
-    return matrices(panels)
+    return attention_matrices(panels)
 
 
 def of_heads(rows: pd.DataFrame) -> Figure:
@@ -129,7 +129,7 @@ def of_heads(rows: pd.DataFrame) -> Figure:
         shown = json.loads(row["shown"])
         title = f"nearest to {tree} trees: {row['site']}, head {row['head']}"
         panels[title] = (shown["words"], shown["weights"])
-    return matrices(panels)
+    return attention_matrices(panels)
 
 
 def drawable_sentence(forest: Forest) -> int | None:

@@ -1,1 +1,1 @@
-"""Texts with their labels: users' tables, native formats, embedded corpora whose answers are known."""
+"""Texts with their labels: users' tables, native formats, synthetic corpora whose deciding words are known."""

@@ -15,7 +15,7 @@ from whence.data.download.corpus_folder import CorpusFolder, data_folder, missin
 from whence.data.download.fetch import fetch
 from whence.data.entry import Entry
 from whence.data.examples import Corpus
-from whence.data.formats.text import there
+from whence.data.formats.text import file_exists
 from whence.data.planted import planted
 from whence.data.tables.columns import Columns
 from whence.data.tables.hub import read_hub
@@ -68,7 +68,7 @@ def load(
     it is that corpus with a shortcut in half of its examples (`planted`).
     """
     whole, plus, shortcut = str(name_or_path).rpartition("+")
-    if plus and "=" in shortcut and not there(name_or_path):
+    if plus and "=" in shortcut and not file_exists(name_or_path):
         token, _, label = shortcut.partition("=")
         plain = load(whole, data_dir=data_dir, columns=columns, seed=seed, **options)
         return replace(planted(plain, token, label, seed=seed), name=f"{plain.name}+{shortcut}")
@@ -80,7 +80,7 @@ def load(
     prefix, _, dataset = str(name_or_path).partition(":")
     if prefix == "hub" and not isinstance(name_or_path, Path):
         return read_hub(dataset, columns)
-    if not there(name_or_path):
+    if not file_exists(name_or_path):
         raise BadData(unknown(str(name_or_path)))
     return read_table(name_or_path, columns)
 
@@ -90,7 +90,7 @@ def resolve(name: str) -> tuple[Entry, str] | None:
     corpus, _, variant = name.partition(":")
     if corpus in names():
         return CORPORA.get(corpus), variant
-    if corpus == "hub" or there(name) or not names_an_object(name):
+    if corpus == "hub" or file_exists(name) or not names_an_object(name):
         return None
     attribute, _, variant = variant.partition(":")
     return CORPORA.get(f"{corpus}:{attribute}"), variant

@@ -30,7 +30,7 @@ from pydantic import Field
 from whence.analysis.adversary import basins, by_strength, decided, effects, numbers, outcomes
 from whence.core.errors import BadConfig
 from whence.evaluation.config import AdversarialConfig
-from whence.figures.model_scatter import rivals
+from whence.figures.model_scatter import model_scatter
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
 from whence.results.experiment import Experiment
@@ -138,7 +138,7 @@ def aside(table: pd.DataFrame) -> str:
 
 def figure(table: pd.DataFrame) -> Figure:
     """Prediction by attention, a dot a model: TVD by JSD (Wiegreffe & Pinter Fig. 5), NLL by KL (Yang 2019 Fig. 1)."""
-    return rivals(outcomes(table), by_strength(table), {"JSD": "TVD", "KL": "NLL"}, LABELS)
+    return model_scatter(outcomes(table), by_strength(table), {"JSD": "TVD", "KL": "NLL"}, LABELS)
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:

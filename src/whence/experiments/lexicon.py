@@ -24,7 +24,7 @@ from pydantic import Field
 from whence.analysis.lexicon import bent, curvatures, fits, numbers, rated, regressions, words_of
 from whence.data.lexical.lexicons import load_lexicon
 from whence.evaluation.config import AttributionConfig
-from whence.figures.fit_panels import fitted
+from whence.figures.fit_panels import fit_panels
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
 from whence.results.experiment import Experiment, Needs
@@ -140,7 +140,7 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
 
 def figure(table: pd.DataFrame) -> Figure:
     """Scores by valence with fitted parabolas, a panel for each explainer (Wu et al. 2020 Fig. 5)."""
-    return fitted(words_of(table), "valence", "score", "method", "state", str(table["scale"].iloc[0]), "mean score")
+    return fit_panels(words_of(table), "valence", "score", "method", "state", str(table["scale"].iloc[0]), "mean score")
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:

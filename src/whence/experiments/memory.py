@@ -30,7 +30,7 @@ from whence.analysis.memory import NAMES, beyond, by_delay, by_item, by_model, l
 from whence.data.synthetic.recall import delay_of
 from whence.evaluation.config import TrainingExperimentConfig
 from whence.figures.curves import curves
-from whence.figures.grouped_scatter import points
+from whence.figures.grouped_scatter import grouped_scatter
 from whence.measures.bootstrap import Interval
 from whence.results.columns import Column, Columns
 from whence.results.experiment import Experiment, Needs
@@ -170,7 +170,9 @@ def figures(table: pd.DataFrame) -> dict[str, Figure]:
     items = by_item(table).replace({"model": NAMES})
     labels = {"speed": "speed at mean noise, ‖F(s) − s‖", "drift": "drift under noise, mean ‖step‖"}
     return {
-        moved: points(items, moved, "forgotten", "model", names, x_label=label, y_label="forgotten beyond learned")
+        moved: grouped_scatter(
+            items, moved, "forgotten", "model", names, x_label=label, y_label="forgotten beyond learned"
+        )
         for moved, label in labels.items()
         if items[moved].notna().any()
     }

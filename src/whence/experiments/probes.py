@@ -32,7 +32,14 @@ from whence.analysis import probes as judged
 from whence.analysis.probes import BAG, MAJORITY, NONE, RANDOM, TRAINED
 from whence.core.errors import BadData
 from whence.data.examples import Corpus, Example
-from whence.data.probing.sampled import Task, derived, divided, features_checksum, labelled, lacking
+from whence.data.probing.sampled import (
+    Task,
+    features_checksum,
+    lacking,
+    split_sentences,
+    task_from_labels,
+    tasks_from_trees,
+)
 from whence.evaluation.config import ExperimentConfig
 from whence.evaluation.probe import Kind, Probe, control_labels, most_frequent
 from whence.measures.bootstrap import Interval
@@ -98,7 +105,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     from whence.evaluation.sentence_vectors import vectors
 
     tasks, constant = asked(config, context)
-    rows = [_row(task, MAJORITY, -1, NONE, 0, most_frequent(*task.answers), None) for task in tasks]
+    rows = [_row(task, MAJORITY, -1, NONE, 0, most_frequent(*task.gold), None) for task in tasks]
     items = [item for task in tasks for item in (*task.train, *task.test)]
     trained = vectors(context, items, config.read)
     for seed in range(config.seed, config.seed + config.seeds):
@@ -112,14 +119,14 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 
 def asked(config: Config, context: "Context") -> tuple[list[Task], dict[str, str]]:
     """The tasks, and what is said of where they come from."""
-    train, test = divided(context.corpus, context.examples, config.seed)
+    train, test = split_sentences(context.corpus, context.examples, config.seed)
     known = trees_of((*train, *test))
     if known:
-        tasks, why_not = derived(config.tasks, train, test, config.train, config.test, config.seed)
+        tasks, why_not = tasks_from_trees(config.tasks, train, test, config.train, config.test, config.seed)
         constant = {"source": known}
     else:
         name = config.data if context.corpus is None else context.corpus.name
-        one = labelled(name, train, test, config.train, config.test, config.seed)
+        one = task_from_labels(name, train, test, config.train, config.test, config.seed)
         short = lacking(one)
         tasks, why_not = ([], {name: short}) if short else ([one], {})
         constant = {"source": "the labels of the corpus"}
@@ -151,7 +158,7 @@ def probed(
     for task, layer, kind in tqdm(each, f"{context.name}: {model}", unit="probe", disable=context.quiet, leave=False):
         probe = Probe(kind, config.strength, config.units, config.epochs, seed)
         train, test = vectors.of(task.train, layer), vectors.of(task.test, layer)
-        labels, answers = task.answers
+        labels, answers = task.gold
         right, control = probe.right(train, labels, test, answers), None
         if config.control and model == TRAINED:
             given = [control_labels(side, labels, task.name, seed) for side in (task.train, task.test)]

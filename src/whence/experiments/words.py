@@ -21,8 +21,7 @@ from pydantic import Field
 
 from whence.data.lexical.words import STOP_WORDS
 from whence.evaluation.config import AttributionConfig
-from whence.figures import distributions
-from whence.figures import word_cloud as cloud
+from whence.figures import distributions, word_cloud
 from whence.figures.style import INK, apart, house
 from whence.measures.bootstrap import NOT_MEASURED, Interval, paired_bootstrap
 from whence.results.columns import Column, Columns
@@ -122,7 +121,7 @@ def figure(table: pd.DataFrame) -> Figure:
     stops = table[table["stop"]]
     with house():
         drawn, (above, below) = apart((3.4, 0.95 + 0.36 * len(methods)))
-        cloud.draw(above, first, "word", "score", "stop")
+        word_cloud.draw(above, first, "word", "score", "stop")
         places = {str(method): stops.loc[stops["method"] == method, "place"] for method in methods}
         distributions.draw(below, places, "place of stop words in the list (0: on top)")
         below.axvline(0.5, color=INK, linewidth=0.8, linestyle=":")

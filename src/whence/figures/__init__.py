@@ -1,1 +1,1 @@
-"""Figures: a table becomes a picture. Knows nothing of torch."""
+"""Figures: a table becomes a picture. Imports no torch."""

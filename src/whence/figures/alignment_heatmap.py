@@ -22,7 +22,7 @@ LINE = 66  # letters of a line below
 FEW = 12  # words up to which weights are written as numbers
 
 
-def translation(
+def alignment_heatmap(
     source: Sequence[str],
     target: Sequence[str],
     weights: Float[ndarray, "target source"],

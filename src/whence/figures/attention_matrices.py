@@ -16,7 +16,7 @@ MOST = 16  # words
 LINE = 58  # letters of a line of a title
 
 
-def matrices(panels: Mapping[str, tuple[Sequence[str], Sequence[Sequence[float]]]]) -> Figure:
+def attention_matrices(panels: Mapping[str, tuple[Sequence[str], Sequence[Sequence[float]]]]) -> Figure:
     """For each title words and weights [query key]: a row is a word that attends; numbers are per cent."""
     sizes = [len(words) for words, _ in panels.values()]
     if not sizes or max(sizes) > MOST:

@@ -1,4 +1,4 @@
-"""Lines over steps with their bands, a panel for each group, beside a dotted base (Vashishth et al. 2019 Fig. 4)."""
+"""Lines over steps with their bands, a panel for each group, with a dotted base (Vashishth et al. 2019 Fig. 4)."""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from whence.figures.token_shading import visible
 from whence.figures.violins import refuse_missing
 
 COLOURS = (*PALETTE, INK)
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # told apart also without colours
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # distinct also without colours
 
 
 def curves(

@@ -23,7 +23,7 @@ def distributions(
     each: float = 0.36,
 ) -> Figure:
     """A violin of each series with its median and quartiles, `each` so many inches high; how many values are `missing`
-    is written beside it.
+    is written next to it.
     """
     with house():
         figure, axes = canvas(height=0.8 + each * len(named))

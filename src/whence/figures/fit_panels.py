@@ -17,21 +17,21 @@ NORMAL = 1.96
 GRID = 200  # places where a curve is drawn
 
 
-def fitted(
-    table: pd.DataFrame, x: str, y: str, panel: str, beside: str | None = None, x_label: str = "", y_label: str = ""
+def fit_panels(
+    table: pd.DataFrame, x: str, y: str, panel: str, compared: str | None = None, x_label: str = "", y_label: str = ""
 ) -> Figure:
     """Points of `y` by `x` and their parabola with its 95 % band, in a panel for each value of `panel`.
 
-    Rows of the first value of `beside` are the points; those of the other values are dashed parabolas beside theirs.
+    Rows of the first value of `compared` are the points; those of the other values are dashed parabolas.
     """
-    refuse_missing(table, [column for column in (x, y, panel, beside) if column])
+    refuse_missing(table, [column for column in (x, y, panel, compared) if column])
     known = table[np.isfinite(table[x]) & np.isfinite(table[y])]
     names = list(known[panel].unique())
     with house():
         figure, axes = panels([2.35] * max(len(names), 1))
         for number, (place, name) in enumerate(zip(axes, names, strict=False)):
             rows = known[known[panel] == name]
-            groups = {str(key): one for key, one in rows.groupby(beside, sort=False)} if beside else {"": rows}
+            groups = {str(key): one for key, one in rows.groupby(compared, sort=False)} if compared else {"": rows}
             draw(place, groups, x, y, PALETTE[number % len(PALETTE)])
             place.set_title(visible(str(name)), loc="left", fontsize=10)
             place.set_ylabel(visible(y_label or y))

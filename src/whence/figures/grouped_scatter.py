@@ -1,4 +1,4 @@
-"""One number against another for the items of several groups, told apart by colour and by mark."""
+"""One number against another for the items of several groups, distinguished by colour and marker."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from whence.figures.violins import refuse_missing
 WIDE = 20.0  # from the least to the largest: wider than that is drawn on a logarithmic scale
 
 
-def points(
+def grouped_scatter(
     table: pd.DataFrame, x: str, y: str, group: str, groups: Sequence[str], x_label: str = "", y_label: str = ""
 ) -> Figure:
     """A point of `y` by `x` for each row, in the colours that `curves` gives to lines in the order of `groups`.

@@ -1,4 +1,4 @@
-"""Effects with their intervals, one row each, beside zero and the smallest effect of interest."""
+"""Effects with their intervals, one row each, with zero and the smallest effect of interest."""
 
 import math
 import textwrap

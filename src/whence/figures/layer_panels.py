@@ -19,7 +19,7 @@ ACROSS = 2  # panels side by side, to be read on a phone
 HEIGHT = 1.5  # inches of a panel
 
 
-def layered(
+def layer_panels(
     table: pd.DataFrame,
     panel: str,
     line: str,

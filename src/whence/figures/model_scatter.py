@@ -1,4 +1,4 @@
-"""Models beside a base: how far their attention is from its own, and how far they are otherwise (W&P 2019 Fig. 5)."""
+"""Models compared with a base: how far their attention and their predictions are from its own (W&P 2019 Fig. 5)."""
 
 import numpy as np
 import pandas as pd
@@ -10,11 +10,11 @@ from whence.figures.violins import refuse_missing
 
 # fmt: off
 LOOKS = {"adversary": ("o", PALETTE[0], "adversaries"), "seed": ("^", PALETTE[1], "other seeds"),
-         "uniform": ("s", PALETTE[2], "equal weights"), "base": ("*", INK, "the model itself")}
+         "uniform": ("s", PALETTE[2], "uniform attention"), "base": ("*", INK, "the model itself")}
 # fmt: on
 
 
-def rivals(models: pd.DataFrame, means: pd.DataFrame, pairs: dict[str, str], labels: dict[str, str]) -> Figure:
+def model_scatter(models: pd.DataFrame, means: pd.DataFrame, pairs: dict[str, str], labels: dict[str, str]) -> Figure:
     """For each pair of columns, x and y, a panel with a dot for every model; a line joins the means by `λ`.
 
     `models` has a row for each, with a column `who` (adversary, seed, uniform or base); `means` one for each `λ`, with

@@ -17,7 +17,7 @@ TOP = 0.995  # of the sizes: the few larger ones have the darkest colour too
 def strips(cells: pd.DataFrame, x_label: str = "", unit: str = "") -> Figure:
     """A row for each row of `cells`, a narrow strip for each column; blue is above zero, vermilion below.
 
-    The darkest colour is that of nearly the largest size, as the scale beside it says.
+    The darkest colour is that of nearly the largest size, as its scale says.
     """
     if not 1 <= len(cells) <= MOST or not len(cells.columns):
         raise BadData(f"strips have 1 to {MOST} rows and some columns; came {len(cells)} and {len(cells.columns)}")

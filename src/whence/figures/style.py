@@ -1,4 +1,4 @@
-"""The house style: quiet, readable on a phone, told apart by the colour-blind; and the ways out of a figure."""
+"""The house style: quiet, readable on a phone, distinct to the colour-blind; and how figures are saved."""
 
 import io
 import re
@@ -88,7 +88,7 @@ def save(figure: Figure, path: str | Path, endings: Sequence[str] = ("svg", "pdf
 
 
 def linked(files: Sequence[Path]) -> str:
-    """The first of the files as a page beside their folder links to it."""
+    """The first of the files as a page next to their folder links to it."""
     return f"{files[0].parent.name}/{files[0].name}"
 
 

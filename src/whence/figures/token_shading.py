@@ -8,7 +8,7 @@ from typing import Literal
 
 from whence.core.errors import BadData
 
-FOR, AGAINST = (0, 114, 178), (213, 94, 0)  # blue and vermilion, told apart by the colour-blind
+FOR, AGAINST = (0, 114, 178), (213, 94, 0)  # blue and vermilion, distinct to the colour-blind
 DEEPEST = 0.6  # the strongest shade still leaves the text readable
 Shading = Literal["strongest", "range"]
 Scores = Iterable[float] | Mapping[str, Iterable[float]]

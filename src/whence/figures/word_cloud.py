@@ -17,7 +17,7 @@ MOST = 120  # words
 WIDE, HIGH, SCALE = 460, 290, 3  # pixels of the layout, and how many times finer it is drawn
 
 
-def cloud(table: pd.DataFrame, word: str, size: str, quiet: str | None = None, seed: int = 0) -> Figure:
+def word_cloud(table: pd.DataFrame, word: str, size: str, quiet: str | None = None, seed: int = 0) -> Figure:
     """The words with the highest scores, as large as their rank among them is high; `quiet` ones in grey.
 
     Words whose score is not above zero are left out; no word is taken out by hand. The layout follows from the seed.

@@ -17,7 +17,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrained
 
 import whence.models  # noqa: F401  (makes the reference models known to the Auto classes)
 from whence.core.errors import CannotLoad
-from whence.data.formats.text import there
+from whence.data.formats.text import file_exists
 from whence.reference_model import register_plugins
 
 TASKS = {
@@ -48,7 +48,7 @@ def load_model(
     """
     if task is not None and task not in TASKS:
         raise CannotLoad(f"no task {task!r}; there are: {', '.join(TASKS)}")
-    if there(name) and Path(name).is_file():
+    if file_exists(name) and Path(name).is_file():
         raise CannotLoad(
             f"{name} is a file; expected a folder written by save_pretrained, or a hub name. A pickled model is not"
             " loaded, since a pickle can run any code: save it with model.save_pretrained(folder)."
@@ -156,6 +156,6 @@ def _explained(name: str | Path, error: Exception, trusted: bool) -> str:
     if "ignore_mismatched_sizes" in str(error):
         return f"{name} could not be loaded: the sizes in its config.json are not those of its weights"
     said = " ".join(str(error).split())
-    if not there(name):
+    if not file_exists(name):
         return f"there is no folder {name}, and no model of that name could be had from the hub: {said}"
     return f"{name} could not be loaded: {said}"

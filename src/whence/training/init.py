@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerBase
 from whence.core.errors import BadData, CannotLoad
 from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
-from whence.data.formats.text import there
+from whence.data.formats.text import file_exists
 from whence.data.lexical.vectors import read_vectors
 from whence.reference_model import REFERENCE_MODELS, BuildInputs
 from whence.subject.loading import load_model, load_tokenizer
@@ -47,7 +47,7 @@ def _saved(training: Training, task: str, corpus: Corpus) -> Subject:
     try:
         model = load_model(training.model, task, labels=corpus.labels)
     except CannotLoad as error:
-        if there(training.model):
+        if file_exists(training.model):
             raise
         raise CannotLoad(f"{unknown} {', '.join(REFERENCE_MODELS.names())} ({error})") from error
     return Subject(model, load_tokenizer(training.model), task, training.model)

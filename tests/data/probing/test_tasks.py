@@ -15,7 +15,15 @@ from whence.data.examples import Corpus, Example
 from whence.data.formats.conllu import read_conllu
 from whence.data.probing import tasks as probing
 from whence.data.probing.perturbed import two_clauses
-from whence.data.probing.sampled import MAKERS, derived, divided, even, features_checksum, labelled, uneven
+from whence.data.probing.sampled import (
+    MAKERS,
+    even,
+    features_checksum,
+    split_sentences,
+    task_from_labels,
+    tasks_from_trees,
+    uneven,
+)
 from whence.data.probing.tasks import Item
 from whence.data.registry import load
 from whence.data.rng import seeded_rng
@@ -251,33 +259,33 @@ def many(n, seed=0):
 
 
 def test_words_that_tell_are_not_the_same_in_training_and_test():
-    (task,), left_out = derived(["subj_number", "obj_number"], many(600), many(60, 1), 200, 20, 0)
+    (task,), left_out = tasks_from_trees(["subj_number", "obj_number"], many(600), many(60, 1), 200, 20, 0)
     assert set(left_out) == {"obj_number"}
     assert "0 classes in training" in left_out["obj_number"]
     assert len(task.test) == 20
     assert Counter(item.label for item in task.test) == {"plural": 10, "singular": 10}
     assert len({item.label for item in task.train}) == 2
     assert not {item.target for item in task.train} & {item.target for item in task.test}
-    again, _ = derived(["subj_number"], many(600), many(60, 1), 200, 20, 0)
+    again, _ = tasks_from_trees(["subj_number"], many(600), many(60, 1), 200, 20, 0)
     assert again == [task]
-    other, _ = derived(["subj_number"], many(600), many(60, 1), 200, 20, 1)
+    other, _ = tasks_from_trees(["subj_number"], many(600), many(60, 1), 200, 20, 1)
     assert other != [task]
 
 
 def test_what_is_looked_at_is_not_trained_on():
     train, test = many(30), many(12, 1)
     corpus = Corpus("made", {"train": (*train, test[0]), "test": tuple(test)})
-    kept, asked = divided(corpus, test, 0)
+    kept, asked = split_sentences(corpus, test, 0)
     assert (kept, asked) == (train, test), "a text that is asked is left out of training"
-    kept, asked = divided(Corpus("made", {"test": tuple(test)}), test, 0)
+    kept, asked = split_sentences(Corpus("made", {"test": tuple(test)}), test, 0)
     assert (len(kept), len(asked)) == (8, 4)
     assert {id(e) for e in (*kept, *asked)} == {id(e) for e in test}
-    assert divided(corpus, corpus["train"], 0)[1] != list(corpus["train"])
+    assert split_sentences(corpus, corpus["train"], 0)[1] != list(corpus["train"])
 
 
 def test_labels_of_a_corpus_are_one_task():
     examples = [Example(str(n), "ab"[n % 3 == 0]) for n in range(30)]
-    task = labelled("mine", examples[:20], [*examples[20:], Example("none")], 10, 20, 0)
+    task = task_from_labels("mine", examples[:20], [*examples[20:], Example("none")], 10, 20, 0)
     assert (len(task.train), len(task.test), task.labels) == (10, 10, ("a", "b"))
 
 
@@ -287,8 +295,8 @@ def test_the_real_treebank():
     sides = [
         [example(s) for s in read_conllu(folder.paths(f"en_ewt-ud-{split}.conllu")[0])] for split in ("dev", "test")
     ]
-    train, test = divided(Corpus("ud", {"train": tuple(sides[0]), "test": tuple(sides[1])}), sides[1], 0)
-    tasks, left_out = derived(TASKS, train, test, 2000, 1000, 0)
+    train, test = split_sentences(Corpus("ud", {"train": tuple(sides[0]), "test": tuple(sides[1])}), sides[1], 0)
+    tasks, left_out = tasks_from_trees(TASKS, train, test, 2000, 1000, 0)
     assert len(tasks) + len(left_out) == 10
     assert {"sentence_length", "tree_depth", "bigram_shift", "past_present", "odd_man_out"} <= {t.name for t in tasks}
     for task in tasks:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from whence.core.errors import BadConfig, BadData
-from whence.data.corpora.shared.length_filter import of_length
+from whence.data.corpora.shared.length_filter import filter_by_length
 from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus, Example
@@ -41,7 +41,7 @@ def load(
         f"drew {len(dev):,} of {len(train) + len(dev):,} training rows as dev",
     ]
     splits = {"train": train, "dev": dev, "test": tuple(e for e in test if e.label in wanted)}
-    kept, dropped = of_length(splits, longer_than, shorter_than)
+    kept, dropped = filter_by_length(splits, longer_than, shorter_than)
     name = "ag_news" if task == "business" else f"ag_news:{task}"
     return Corpus(name, kept, wanted, ENTRY.about, (*folder.notes, *notes, *dropped))
 

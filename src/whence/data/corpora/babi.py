@@ -32,7 +32,7 @@ class Story:
 
 
 def load(data_dir: str | Path, task: int = 1) -> Corpus:
-    """The questions of a task, from the folder `<data_dir>/babi`: text is all that was told before, pair the question.
+    """The questions of a task, from the folder `<data_dir>/babi`: text is the story so far, pair the question.
 
     The rationale marks the words of the supporting lines. Of the training stories 15 % are drawn as `dev`, each with
     all its questions. The set of 10,000 training questions (en-10k) is read, or that of 1,000 (en) if it is not there.
@@ -46,8 +46,8 @@ def load(data_dir: str | Path, task: int = 1) -> Corpus:
         stories[split] = read_stories(path)
         folder.notes.append(f"read {split} from {path.parent.name}/{path.name}")
     train, dev = hold_out(stories["train"], DEV, "babi/dev")
-    told = {"train": train, "dev": dev, "test": tuple(stories["test"])}
-    splits = {split: tuple(e for story in those for e in story.asked) for split, those in told.items()}
+    chosen = {"train": train, "dev": dev, "test": tuple(stories["test"])}
+    splits = {split: tuple(e for story in those for e in story.asked) for split, those in chosen.items()}
     drawn = f"drew {len(dev):,} of {len(stories['train']):,} training stories, with all their questions, as dev"
     labels = sorted({e.label for examples in splits.values() for e in examples if e.label})
     return Corpus(f"babi:{task}", splits, tuple(labels), ENTRY.about, (*folder.notes, drawn))
@@ -75,7 +75,7 @@ def read_stories(path: Path) -> list[Story]:
 
 
 def question(story: Story, line: str, where: str) -> Example:
-    """A question of a story: what was told before, what is asked, and which lines say it."""
+    """A question of a story: the story so far, what is asked, and which lines answer it."""
     asked, answer, *support = (part.strip() for part in line.split("\t"))
     lines = [int(number) for number in " ".join(support).split() if number.isdecimal()]
     if not answer or not lines or not set(lines) <= story.lines.keys():
@@ -83,8 +83,8 @@ def question(story: Story, line: str, where: str) -> Example:
             f"{where}: a question, its answer and the numbers of earlier statements were expected, with tabs "
             f"between; there is {line!r}"
         )
-    words = tuple(word for told in story.lines.values() for word in told)
-    marks = tuple(number in lines for number, told in story.lines.items() for _ in told)
+    words = tuple(word for line in story.lines.values() for word in line)
+    marks = tuple(number in lines for number, line in story.lines.items() for _ in line)
     pair = tuple(WORD.findall(asked))
     return Example(" ".join(words), answer, " ".join(pair), words, pair, rationale=marks)
 

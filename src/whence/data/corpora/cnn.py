@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from whence.core.errors import BadConfig, BadData
-from whence.data.corpora.shared.length_filter import counted
+from whence.data.corpora.shared.length_filter import describe_counts
 from whence.data.download.archives import each_member
 from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
@@ -40,7 +40,7 @@ def load(data_dir: str | Path, share: float = 1.0) -> Corpus:
     splits = {split: tuple(e for name, e in found if name.startswith(f"{split}/")) for split in FOLDERS.values()}
     if not all(splits.values()):
         raise BadData(
-            f"{path} lacks questions ({counted({s: len(e) for s, e in splits.items()})}); files like "
+            f"{path} lacks questions ({describe_counts({s: len(e) for s, e in splits.items()})}); files like "
             "questions/training/<name>.question were expected in each of three folders"
         )
     labels = {word for _, e in found for word in (*(e.words or ()), e.label or "") if ENTITY.fullmatch(word)}

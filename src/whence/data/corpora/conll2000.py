@@ -32,13 +32,13 @@ def load(data_dir: str | Path, digits: bool = False) -> Corpus:
     splits = {"train": train, "dev": dev, "test": read["test"]}
     labels = {tag for examples in splits.values() for e in examples for tag in e.tags or ()}
     drawn = f"drew {len(dev):,} of {len(read['train']):,} training sentences as dev"
-    told = ["wrote words of digits alone as 0"] if digits else []
+    digit_notes = ["wrote words of digits alone as 0"] if digits else []
     return Corpus(
         "conll2000:digits" if digits else "conll2000",
         splits,
         tuple(sorted(labels, key=in_order)),
         ENTRY.about,
-        (*folder.notes, drawn, *told),
+        (*folder.notes, drawn, *digit_notes),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from whence.core.errors import BadData
-from whence.data.corpora.shared.length_filter import of_length
+from whence.data.corpora.shared.length_filter import filter_by_length
 from whence.data.download.archives import each_member
 from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
@@ -34,7 +34,7 @@ def load(data_dir: str | Path, longer_than: int | None = None, shorter_than: int
     reviews = read_reviews(folder.paths(ARCHIVE)[0])
     train, dev = hold_out(reviews["train"], DEV, "imdb/dev")
     notes = ["wrote line breaks as spaces", f"drew {len(dev):,} of {len(reviews['train']):,} training reviews as dev"]
-    splits, dropped = of_length({"train": train, "dev": dev, "test": reviews["test"]}, longer_than, shorter_than)
+    splits, dropped = filter_by_length({"train": train, "dev": dev, "test": reviews["test"]}, longer_than, shorter_than)
     return Corpus("imdb", splits, tuple(LABELS.values()), ENTRY.about, (*folder.notes, *notes, *dropped))
 
 

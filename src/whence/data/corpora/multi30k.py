@@ -1,6 +1,6 @@
 """Multi30k (Elliott et al. 2016): captions of photographs in English with their German translations.
 
-Native format: `{train,val,test_2016_flickr}.{en,de}.gz`, one caption a line. Beside it, `aligned_tok/` has the captions
+Native format: `{train,val,test_2016_flickr}.{en,de}.gz`, one caption a line. Also, `aligned_tok/` has the captions
 in words with automatic word alignments (`i-j`, English-German, from 0), as Pruthi et al. (2020) give them out.
 """
 

@@ -55,9 +55,9 @@ def load(data_dir: str | Path, empty: Empty = "repeat") -> Corpus:
 
 
 def each_narrative(folder: Path, split: str, empty: Empty, counted: Counter[str]) -> Iterator[Example]:
-    """The narratives of a split, by person and video; `counted` is told what was left out and filled."""
-    words = found(folder / "features" / split / "linguistic-word-level", WORDS)
-    ratings = found(folder / "ratings" / split / "observer_EWE", RATINGS)
+    """The narratives of a split, by person and video; `counted` collects what was left out and filled."""
+    words = find_files(folder / "features" / split / "linguistic-word-level", WORDS)
+    ratings = find_files(folder / "ratings" / split / "observer_EWE", RATINGS)
     counted[f"narratives of {split} have words or ratings alone and were left out"] += len(words.keys() ^ ratings)
     for key in sorted(words.keys() & ratings):
         spoken, rated = timed_words(words[key]), timed_ratings(ratings[key])
@@ -69,7 +69,7 @@ def each_narrative(folder: Path, split: str, empty: Empty, counted: Counter[str]
             counted["narratives ended before their first window and were left out"] += 1
 
 
-def found(folder: Path, pattern: re.Pattern[str]) -> dict[tuple[int, int], Path]:
+def find_files(folder: Path, pattern: re.Pattern[str]) -> dict[tuple[int, int], Path]:
     """The files of a folder by person and video."""
     matches = {path: pattern.fullmatch(path.name) for path in (sorted(folder.iterdir()) if folder.is_dir() else ())}
     return {(int(match[1]), int(match[2])): path for path, match in matches.items() if match}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from whence.core.errors import BadConfig, BadData
-from whence.data.corpora.shared.length_filter import counted
+from whence.data.corpora.shared.length_filter import describe_counts
 from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
@@ -20,7 +20,7 @@ SPLITS = ("train", "dev", "test")
 FINE = ("very negative", "negative", "neutral", "positive", "very positive")
 BINARY = ("negative", "positive")
 ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-PIECE = re.compile(r"[()]|[^ ()]+")  # a word may hold other white space: "8\xa01/2" is one word
+TOKEN = re.compile(r"[()]|[^ ()]+")  # a word may hold other white space: "8\xa01/2" is one word
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def parse_tree(line: str) -> Tree:
     """The tree that is written on a line; ValueError says what is wrong with it."""
     open_nodes: list[list[str | Tree]] = []
     done: Tree | None = None
-    for piece in PIECE.findall(line):
+    for piece in TOKEN.findall(line):
         if done is not None:
             raise ValueError(f"{piece!r} follows after the tree has been closed")
         if piece == "(":
@@ -71,7 +71,7 @@ def parse_tree(line: str) -> Tree:
         elif not open_nodes:
             raise ValueError(f"a bracket was expected; there is {piece!r}")
         elif piece == ")":
-            node = closed(open_nodes.pop())
+            node = make_node(open_nodes.pop())
             if open_nodes:
                 open_nodes[-1].append(node)
             else:
@@ -83,7 +83,7 @@ def parse_tree(line: str) -> Tree:
     return done
 
 
-def closed(parts: list[str | Tree]) -> Tree:
+def make_node(parts: list[str | Tree]) -> Tree:
     """A node from what stood between its brackets: a label, then one word or some phrases."""
     label, *rest = parts or ("",)
     if label not in ("0", "1", "2", "3", "4"):
@@ -98,7 +98,7 @@ def closed(parts: list[str | Tree]) -> Tree:
     return Tree(int(str(label)), children)
 
 
-def plain(word: str) -> str:
+def unescape(word: str) -> str:
     """A word without the Penn Treebank's escapes for brackets, slashes and stars."""
     return ESCAPES.get(word, word.replace("\\/", "/").replace("\\*", "*"))
 
@@ -117,13 +117,13 @@ def load(data_dir: str | Path, task: str = "binary", longer_than: int | None = N
     if task == "binary":
         neutral = {split: sum(label == 2 for label, _ in rated[split]) for split in SPLITS}
         rated = {split: [(label, words) for label, words in rated[split] if label != 2] for split in SPLITS}
-        notes.append(f"dropped sentences rated neutral: {counted(neutral)}")
+        notes.append(f"dropped sentences rated neutral: {describe_counts(neutral)}")
     if longer_than is not None:
         short = {split: sum(len(words) <= longer_than for _, words in rated[split]) for split in SPLITS}
         rated = {
             split: [(label, words) for label, words in rated[split] if len(words) > longer_than] for split in SPLITS
         }
-        notes.append(f"dropped sentences of {longer_than} words or fewer: {counted(short)}")
+        notes.append(f"dropped sentences of {longer_than} words or fewer: {describe_counts(short)}")
     splits = {split: tuple(example(words, label, task) for label, words in rated[split]) for split in SPLITS}
     return Corpus("sst", splits, BINARY if task == "binary" else FINE, ENTRY.about, tuple(notes))
 
@@ -139,7 +139,7 @@ def word_labels(data_dir: str | Path, cased: Literal["mean", "last"] = "mean") -
     rated: dict[str, dict[str, int]] = {}
     for node in (node for file in files for tree in each_tree(file) for node in tree.nodes()):
         if node.word is not None:
-            word = plain(node.word)
+            word = unescape(node.word)
             rated.setdefault(word.lower(), {}).pop(word, None)
             rated[word.lower()][word] = node.label  # last of all
     if cased == "last":
@@ -149,7 +149,7 @@ def word_labels(data_dir: str | Path, cased: Literal["mean", "last"] = "mean") -
 
 def example(written: tuple[str, ...], label: int, task: str) -> Example:
     """A sentence with its class."""
-    words = tuple(map(plain, written))
+    words = tuple(map(unescape, written))
     return Example(" ".join(words), BINARY[label > 2] if task == "binary" else FINE[label], words=words)
 
 

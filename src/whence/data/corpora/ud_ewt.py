@@ -9,7 +9,7 @@ from whence.core.errors import BadConfig
 from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry, Source
 from whence.data.examples import Corpus, Example
-from whence.data.formats.conllu import Sentence, read_conllu, told
+from whence.data.formats.conllu import Sentence, describe_skipped, read_conllu
 
 FILES = {
     "en_ewt-ud-train.conllu": "3fb78e2b55482c8ee00caa653af436c88c9e5bc9a73ce26e4ae3ddc79d2b7e7b",
@@ -34,7 +34,7 @@ def load(data_dir: str | Path, tags: str = "upos") -> Corpus:
     read = {split: read_conllu(path) for split, path in paths.items()}
     splits = {split: tuple(example(sentence, tags) for sentence in sentences) for split, sentences in read.items()}
     labels = sorted({tag for examples in splits.values() for e in examples for tag in e.tags or ()})
-    notes = (*folder.notes, SCHEME, *told([s for sentences in read.values() for s in sentences]))
+    notes = (*folder.notes, SCHEME, *describe_skipped([s for sentences in read.values() for s in sentences]))
     return Corpus("ud_ewt" if tags == "upos" else f"ud_ewt:{tags}", splits, tuple(labels), ENTRY.about, notes)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from whence.core.errors import BadConfig, BadData
-from whence.data.corpora.shared.length_filter import of_length
+from whence.data.corpora.shared.length_filter import filter_by_length
 from whence.data.download.corpus_folder import CorpusFolder
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
@@ -37,7 +37,7 @@ def load(
         raise BadConfig(f"yelp needs a limit of 10 reviews or more, to have some in each split; it is {limit}")
     folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
     path = folder.paths(FILE)[0]
-    lots = drawn(sum(1 for _, line in each_line(path) if line.strip()), limit, str(path))
+    lots = draw_splits(sum(1 for _, line in each_line(path) if line.strip()), limit, str(path))
     held: dict[str, list[Example]] = {split: [] for split in SPLITS}
     lines = ((number, line) for number, line in each_line(path) if line.strip())
     for lot, (number, line) in zip(lots.tolist(), lines, strict=True):
@@ -45,11 +45,13 @@ def load(
             held[list(SPLITS)[lot]].append(review(line, f"{path}, line {number}"))
     read = sum(map(len, held.values()))
     notes = [f"drew {read:,} of {len(lots):,} reviews, and the splits among them, with a fixed seed"]
-    splits, dropped = of_length({split: tuple(those) for split, those in held.items()}, longer_than, shorter_than)
+    splits, dropped = filter_by_length(
+        {split: tuple(those) for split, those in held.items()}, longer_than, shorter_than
+    )
     return Corpus("yelp", splits, LABELS, ENTRY.about, (*folder.notes, *notes, *dropped))
 
 
-def drawn(count: int, limit: int | None, where: str) -> UInt8[np.ndarray, " review"]:
+def draw_splits(count: int, limit: int | None, where: str) -> UInt8[np.ndarray, " review"]:
     """For each review the number of its split; one past the last for reviews that are left out."""
     if count < 10:
         raise BadData(f"{where} holds {count} reviews; ten are needed to have some in each split")

@@ -20,7 +20,7 @@ class Sentence(NamedTuple):
     """A sentence in words, with their tags (`upos` of all languages, `xpos` of its own) and its tree.
 
     Words are syntactic ones: of `don't` as a multiword token there are `do` and `n't`, and `joined` counts it. Empty
-    nodes, which stand for what is not said, have no place in the tree; `empty` counts those that were passed over.
+    nodes, which stand for what is not notes, have no place in the tree; `empty` counts those that were passed over.
     `features` are a word's part of speech and its morphological features: `UPOS=NOUN|Number=Sing`.
     """
 
@@ -97,11 +97,11 @@ def featured(upos: str, feats: str) -> str:
     return "|".join(known) or NOTHING
 
 
-def told(sentences: list[Sentence]) -> list[str]:
-    """Sentences for people on what was passed over."""
+def describe_skipped(sentences: list[Sentence]) -> list[str]:
+    """Notes on what was skipped."""
     joined, empty = sum(s.joined for s in sentences), sum(s.empty for s in sentences)
-    said = [f"read {joined:,} multiword tokens as the words they are made of"] if joined else []
-    return said + ([f"left {empty:,} empty nodes out"] if empty else [])
+    notes = [f"read {joined:,} multiword tokens as the words they are made of"] if joined else []
+    return notes + ([f"left {empty:,} empty nodes out"] if empty else [])
 
 
 def as_table(path: Path) -> Table:
@@ -112,4 +112,6 @@ def as_table(path: Path) -> Table:
         row["head"] = tuple(head + 1 for head in row["head"])
     used = [name for name in COLUMNS if any(set(row[name]) != {NOTHING} for row in rows)]
     scheme = f"trees as annotated in {path.name} (CoNLL-U)"
-    return Table(tuple(used), [{name: row[name] for name in used} for row in rows], (scheme, *told(sentences)))
+    return Table(
+        tuple(used), [{name: row[name] for name in used} for row in rows], (scheme, *describe_skipped(sentences))
+    )

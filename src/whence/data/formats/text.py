@@ -12,14 +12,14 @@ from whence.core.errors import BadData
 
 @dataclass(frozen=True)
 class Table:
-    """The cells of a file: one dictionary a row, in the order of the file. `notes` says what was guessed."""
+    """The cells of a file: one dictionary a row, in the order of the file. `notes` says what was inferred."""
 
     columns: tuple[str, ...]
     rows: list[dict[str, Any]]
     notes: tuple[str, ...] = ()
 
 
-def there(name: str | Path) -> bool:
+def file_exists(name: str | Path) -> bool:
     """Whether there is a file or folder of this name; a name that is too long for one names none."""
     try:
         return Path(name).exists()

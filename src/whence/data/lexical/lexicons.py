@@ -15,7 +15,7 @@ from whence.core.errors import BadData
 from whence.data.corpora import sst
 from whence.data.download.corpus_folder import data_folder
 from whence.data.formats.table_file import read_file
-from whence.data.formats.text import read_text, short, there
+from whence.data.formats.text import file_exists, read_text, short
 from whence.data.lexical.lemmas import lemma
 
 Matching = Literal["exact", "lemma"]
@@ -57,7 +57,7 @@ def load_lexicon(name: str, data_dir: str | Path | None = None) -> Lexicon:
         return vader()
     if name == "sst":
         return sst_words(data_folder(data_dir))
-    if not there(name):
+    if not file_exists(name):
         raise BadData(
             f"there is no lexicon {name!r} and no file of that name. There are: warriner, vader, sst; or the path of a"
             " table with the columns word and value (.csv, .tsv, .jsonl, .parquet)"

@@ -1,6 +1,6 @@
 """The probing tasks that alter a sentence: two words swapped, a word replaced, two clauses swapped. See `probing`.
 
-Each sentence is there once, as it was or altered, by a coin; only sentences that could be altered are asked.
+Each sentence is there once, unchanged or perturbed, by a coin; only sentences that can be perturbed are used.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Probing tasks with their sentences drawn: from a treebank as `probing` says, or from a corpus that has labels."""
+"""Probing tasks with sampled sentences: from a treebank (`tasks`, `perturbed`), or from the labels of a corpus."""
 
 import hashlib
 from collections import defaultdict
@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from whence.data.corpora.senteval import TASKS
 from whence.data.examples import Corpus, Example
-from whence.data.probing import perturbed as probing_altered
-from whence.data.probing import tasks as probing
+from whence.data.probing import perturbed, tasks
 from whence.data.probing.tasks import LONGEST, SHORTEST, Item, Reader, words_of
 from whence.data.rng import seeded_rng
 
 MAKERS: dict[str, Callable[[Sequence[Example]], Reader]] = {
-    name: getattr(probing, name, None) or getattr(probing_altered, name) for name in TASKS
+    name: getattr(tasks, name, None) or getattr(perturbed, name) for name in TASKS
 }
 UNEVEN = ("word_content",)  # as many sentences of each class as there are, up to its share
 FEWEST = 20  # sentences of a test, and of each class in training
@@ -30,22 +29,24 @@ class Task:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The answers that there are in training."""
-        return tuple(sorted(set(self.answers[0])))
+        """The classes that occur in training."""
+        return tuple(sorted(set(self.gold[0])))
 
     @property
-    def answers(self) -> tuple[list[str], list[str]]:
-        """What is right for each sentence, in training and in the test."""
+    def gold(self) -> tuple[list[str], list[str]]:
+        """The label of each sentence, in training and in the test."""
         return [item.label for item in self.train], [item.label for item in self.test]
 
 
-def divided(corpus: Corpus | None, looked_at: Sequence[Example], seed: int) -> tuple[list[Example], list[Example]]:
-    """Sentences to train probes on, and to ask them: those of `train`, and those that are looked at; where there are
+def split_sentences(
+    corpus: Corpus | None, evaluated: Sequence[Example], seed: int
+) -> tuple[list[Example], list[Example]]:
+    """Sentences to train probes on, and to ask them: those of `train`, and those that are evaluated; where there are
     no others, two thirds and a third of these, by the seed. No text is in both.
     """
-    those = {id(example) for example in looked_at}
+    those = {id(example) for example in evaluated}
     others = () if corpus is None else corpus.splits.get("train", ())
-    train, test = [example for example in others if id(example) not in those], list(looked_at)
+    train, test = [example for example in others if id(example) not in those], list(evaluated)
     if not train:
         order = seeded_rng(seed, "probing/split").permutation(len(test))
         cut = round(KEPT * len(test))
@@ -54,7 +55,7 @@ def divided(corpus: Corpus | None, looked_at: Sequence[Example], seed: int) -> t
     return [example for example in train if (example.text, example.pair) not in asked], test
 
 
-def derived(
+def tasks_from_trees(
     names: Iterable[str], train: Sequence[Example], test: Sequence[Example], n_train: int, n_test: int, seed: int
 ) -> tuple[list[Task], dict[str, str]]:
     """Tasks that are made from the trees of sentences, and why others could not be made.
@@ -64,7 +65,7 @@ def derived(
     sides = [in_order([e for e in side if SHORTEST <= len(words_of(e)) <= LONGEST], seed) for side in (train, test)]
     made, left_out = [], {}
     for name in names:
-        task = _derived(name, sides[0], sides[1], n_train, n_test, seed)
+        task = _task_from_trees(name, sides[0], sides[1], n_train, n_test, seed)
         why_not = lacking(task)
         if why_not:
             left_out[name] = why_not
@@ -73,18 +74,18 @@ def derived(
     return made, left_out
 
 
-def _derived(
+def _task_from_trees(
     name: str, train: Sequence[Example], test: Sequence[Example], n_train: int, n_test: int, seed: int
 ) -> Task:
     reader, rng = MAKERS[name](train), seeded_rng(seed, f"probing/{name}")
     found = [[item for e in side if (item := reader(e, rng))] for side in (train, test)]
     draw = uneven if name in UNEVEN else even
     asked = draw(found[1], n_test)
-    told = {item.target for item in asked} - {""}
-    return Task(name, tuple(draw([item for item in found[0] if item.target not in told], n_train)), tuple(asked))
+    test_words = {item.target for item in asked} - {""}
+    return Task(name, tuple(draw([item for item in found[0] if item.target not in test_words], n_train)), tuple(asked))
 
 
-def labelled(
+def task_from_labels(
     name: str, train: Sequence[Example], test: Sequence[Example], n_train: int, n_test: int, seed: int
 ) -> Task:
     """The labels of a corpus as one task, its classes as frequent as they are."""

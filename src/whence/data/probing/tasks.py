@@ -1,9 +1,9 @@
 """SentEval's ten probing tasks (Conneau et al. 2018, §2), made from any treebank in CoNLL-U instead of from books.
 
-Sentences have 5 to 28 words, as theirs, and classes are drawn evenly. As theirs, the word that tells the label
-of `past_present`, `subj_number` and `obj_number`, or is put in for another (`odd_man_out`), is not the same in training
-and test, so that words cannot be learned by heart; a sentence is there as it was or altered, not both; and the clauses
-of `coordination_inversion` are as often the longer one first as last, whether they were swapped or not.
+Sentences have 5 to 28 words, as theirs, and classes are drawn evenly. As theirs, the word that tells the label of
+`past_present`, `subj_number` and `obj_number`, or is put in for another (`odd_man_out`), is not the same in training
+and test, so that words cannot be learned by heart; a sentence is there unchanged or perturbed, not both; and the
+clauses of `coordination_inversion` are as often the longer one first as last, whether they were swapped or not.
 
 *Differs from the paper*, which parsed books and drew 120,000 sentences a task; a treebank has trees made by people, and
 is small:
@@ -74,7 +74,7 @@ def word_content(known: Sequence[Example]) -> Reader:
 
 
 def tree_depth(known: Sequence[Example]) -> Reader:
-    """How deep its tree is, beside others of the same length."""
+    """The depth of its tree; each depth occurs with the same lengths."""
 
     def read(e: Example, rng: Rng) -> Item | None:
         depth = int(depths(heads_of(e)).max())

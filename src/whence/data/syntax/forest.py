@@ -1,4 +1,4 @@
-"""The trees of a corpus's sentences, and random ones beside them."""
+"""The trees of a corpus's sentences, and random ones to compare them with."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ TRUE = "true"
 
 @dataclass(frozen=True)
 class Measuring:
-    """How attention is set beside trees: see the options of `syntax`."""
+    """How attention is compared with trees: see the options of `syntax`."""
 
     reference: str = "parent"
     masked: Masked = "zero"

@@ -1,4 +1,4 @@
-"""Trees without syntax, to stand beside the true ones: what attention's nearness to any tree at all would be.
+"""Trees without syntax, as baselines for the true ones: how near attention is to any tree at all.
 
 Each function takes a true tree and gives another of as many words; what is random is drawn from the generator. Some
 are alike the true one in something: the lengths of its arcs, or how many heads come before their words.
@@ -132,13 +132,13 @@ def chain(heads: Heads, rng: np.random.Generator) -> Tree:
 
 def rooted(n: int, edges: Sequence[tuple[int, int]], root: int) -> Tree:
     """The heads of a tree of undirected edges that is taken up by one of its words."""
-    beside: list[list[int]] = [[] for _ in range(n)]
+    neighbours: list[list[int]] = [[] for _ in range(n)]
     for one, other in edges:
-        beside[one].append(other)
-        beside[other].append(one)
+        neighbours[one].append(other)
+        neighbours[other].append(one)
     tree, order = [ROOT] * n, [root]
     for word in order:  # it grows as it is read
-        for other in beside[word]:
+        for other in neighbours[word]:
             if other != tree[word]:
                 tree[other] = word
                 order.append(other)

@@ -1,1 +1,1 @@
-"""Corpora made on the spot, whose right answers and deciding words are known; planted shortcuts."""
+"""Generated corpora, whose labels and deciding words are known: one file each."""

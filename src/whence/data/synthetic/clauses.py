@@ -116,17 +116,17 @@ def clause(rng: np.random.Generator, relation: str, lexicon: Lexicon | None = No
 
 def predicate(rng: np.random.Generator, relation: str, lexicon: Lexicon) -> Node:
     """A verb, perhaps with *had* before it."""
-    word, like = drawn(rng, lexicon)
+    word, like = draw_word(rng, lexicon)
     had = [Node("had", "aux", "VP", within=True)] if rng.random() < 0.3 else []
     return Node(word, relation, "VP", like, before=had)
 
 
 def noun_phrase(rng: np.random.Generator, relation: str, depth: int) -> Node:
     """*the very tall goat*, while `depth` lasts perhaps with another noun (*of the heron*) or a relative clause."""
-    word, like = drawn(rng, clause_words.NOUNS)
+    word, like = draw_word(rng, clause_words.NOUNS)
     noun = Node(word, relation, "NP", like, before=[Node("the", "det", "NP", within=True)])
     if rng.random() < 0.5:
-        word, like = drawn(rng, clause_words.ADJECTIVES)
+        word, like = draw_word(rng, clause_words.ADJECTIVES)
         very = [Node(pick(rng, clause_words.INTENSIFIERS), "advmod", "NP", within=True)] if rng.random() < 0.5 else []
         noun.before.append(Node(word, "amod", "NP", like, before=very, within=True))
     more = rng.random() if depth else 1.0
@@ -155,7 +155,7 @@ def relative(rng: np.random.Generator) -> Node:
     return verb
 
 
-def drawn(rng: np.random.Generator, lexicon: Lexicon) -> tuple[str, str]:
+def draw_word(rng: np.random.Generator, lexicon: Lexicon) -> tuple[str, str]:
     """A word and its class, each class with equal chance."""
     like = pick(rng, tuple(lexicon))
     return pick(rng, lexicon[like]), like
@@ -188,8 +188,8 @@ def chunks(nodes: list[Node], parent: Mapping[int, Node]) -> tuple[str, ...]:
 
 ENTRY = Entry(
     name="clauses",
-    about="made sentences with their dependency trees, to be tagged with chunks or with what each parent is like",
-    licence="that of Whence",
+    about="generated sentences with their dependency trees, to be tagged with chunks or with what each parent is like",
+    licence="the same as Whence",
     kind="synthetic",
     load=load,
     variants={"chunks": {"task": "chunks"}, "parents": {"task": "parents"}},

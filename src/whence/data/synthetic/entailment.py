@@ -41,12 +41,12 @@ VALUES: dict[str, dict[str, tuple[str, ...]]] = {  # what a premise may say, und
 
 
 class Person(NamedTuple):
-    """Somebody in a premise, and what is told of them: what it is in general, and what it is plainly."""
+    """Somebody in a premise, and what is said of them: what it is in general, and what it is plainly."""
 
     who: str
     thing: str
     garment: str
-    told: dict[str, tuple[str, str]]
+    facts: dict[str, tuple[str, str]]
 
 
 def load(seed: int = 0, sizes: Mapping[str, int] | None = None, people: int = 1) -> Corpus:
@@ -68,24 +68,24 @@ def load(seed: int = 0, sizes: Mapping[str, int] | None = None, people: int = 1)
 
 def new_pair(rng: np.random.Generator, people: int, label: str, seen: set[tuple[str, str | None]]) -> Example:
     """A pair with this label that has not been seen. What it asks is not drawn again, so that nothing is favoured."""
-    untold = [pick(rng, tuple(VALUES)) for _ in range(people)]
+    omitted = [pick(rng, tuple(VALUES)) for _ in range(people)]
     about = int(rng.integers(people))
-    told = tuple(matter for matter in VALUES if matter != untold[about])
-    matter = untold[about] if label == "neutral" else pick(rng, told)
+    facts = tuple(matter for matter in VALUES if matter != omitted[about])
+    matter = omitted[about] if label == "neutral" else pick(rng, facts)
     while True:
         who = [PEOPLE[i] for i in rng.permutation(len(PEOPLE))[:people]]
-        somebody = [person(rng, name, kept) for name, kept in zip(who, untold, strict=True)]
+        somebody = [person(rng, name, kept) for name, kept in zip(who, omitted, strict=True)]
         example = pair(rng, somebody, about, matter, label)
         if (example.text, example.pair) not in seen:
             seen.add((example.text, example.pair))
             return example
 
 
-def person(rng: np.random.Generator, who: str, untold: str) -> Person:
-    """Somebody of whom two things out of three are told."""
-    kinds = {matter: pick(rng, tuple(VALUES[matter])) for matter in VALUES if matter != untold}
-    told = {matter: (kind, pick(rng, VALUES[matter][kind])) for matter, kind in kinds.items()}
-    return Person(who, pick(rng, THINGS), pick(rng, GARMENTS), told)
+def person(rng: np.random.Generator, who: str, omitted: str) -> Person:
+    """Somebody of whom two facts out of three are given."""
+    kinds = {matter: pick(rng, tuple(VALUES[matter])) for matter in VALUES if matter != omitted}
+    facts = {matter: (kind, pick(rng, VALUES[matter][kind])) for matter, kind in kinds.items()}
+    return Person(who, pick(rng, THINGS), pick(rng, GARMENTS), facts)
 
 
 def pair(rng: np.random.Generator, people: Sequence[Person], about: int, matter: str, label: str) -> Example:
@@ -102,7 +102,7 @@ def pair(rng: np.random.Generator, people: Sequence[Person], about: int, matter:
 
 def clause(somebody: Person, decides: str, named: bool) -> list[tuple[str, bool]]:
     """What a premise tells of somebody, each word with whether it decides: what was asked, and who, if `named`."""
-    value = {matter: said for matter, (_, said) in somebody.told.items()}
+    value = {matter: said for matter, (_, said) in somebody.facts.items()}
     marked = [("a", False), (somebody.who, named), *all_marked(f"with a {somebody.thing}", False)]
     if WEARS in value:
         marked += [("in", False), ("a", False), (value[WEARS], decides == WEARS), (somebody.garment, False)]
@@ -118,10 +118,10 @@ def all_marked(text: str, mark: bool) -> list[tuple[str, bool]]:
 
 
 def stated(rng: np.random.Generator, people: Sequence[Person], about: int, matter: str, label: str) -> tuple[str, ...]:
-    """The hypothesis: what is told, something else, or anything where nothing is told; plain or in general."""
+    """The hypothesis: what the premise says, something else, or anything where it says nothing; plain or in general."""
     general = rng.random() < 0.5 and matter != WEARS
     everything = tuple(VALUES[matter]) if general else tuple(v for kind in VALUES[matter].values() for v in kind)
-    of_each = [somebody.told[matter][0 if general else 1] if matter in somebody.told else "" for somebody in people]
+    of_each = [somebody.facts[matter][0 if general else 1] if matter in somebody.facts else "" for somebody in people]
     true = of_each[about]
     said = {"entailment": (true,), "neutral": everything}.get(label, tuple(v for v in everything if v != true))
     theirs = [value for i, value in enumerate(of_each) if i != about and value in said]
@@ -134,7 +134,7 @@ def stated(rng: np.random.Generator, people: Sequence[Person], about: int, matte
 ENTRY = Entry(
     name="entailment",
     about="made premises about somebody, each with a statement that follows, is left open, or is ruled out",
-    licence="that of Whence",
+    licence="the same as Whence",
     kind="synthetic",
     load=load,
     variants={"one": {"people": 1}, "two": {"people": 2}},

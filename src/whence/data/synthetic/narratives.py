@@ -49,7 +49,7 @@ DESCRIBED = (
     "for my {who} it was {how}",
     "the whole {time} was {how}",
 )
-TOLD = (
+EVENTS = (
     "we went to {town}",
     "i was still at the {thing}",
     "my {who} came along",
@@ -79,14 +79,14 @@ def load(seed: int = 0, sizes: Mapping[str, int] | None = None) -> Corpus:
     rng, ratings = seeded_rng(seed, "narratives"), RATINGS
     splits: dict[str, tuple[Example, ...]] = {}
     for split, size in (sizes or SIZES).items():
-        splits[split] = tuple(told(rng, ratings) for _ in range(size))
+        splits[split] = tuple(make_narrative(rng, ratings) for _ in range(size))
         if len(splits) == 1:
             there = {word for example in splits[split] for word in example.words or ()}
             ratings = {word: rating for word, rating in RATINGS.items() if word in there} or RATINGS
     return Corpus("narratives", splits, about=ENTRY.about)
 
 
-def told(rng: np.random.Generator, ratings: Mapping[str, float]) -> Example:
+def make_narrative(rng: np.random.Generator, ratings: Mapping[str, float]) -> Example:
     """One narrative."""
     windows = [window(rng, mood, ratings) for mood in moods(rng, int(rng.integers(SHORTEST, LONGEST + 1)))]
     words = [[word for word, _ in marked] for marked in windows]
@@ -118,7 +118,7 @@ def window(rng: np.random.Generator, mood: float, ratings: Mapping[str, float]) 
         marked += filled(rng, pick(rng, LINKS), "")
         described, moody = rng.random(2) < (0.8, 0.6)
         how = (mood_word(rng, mood, ratings) if moody else pick(rng, PLAIN)) if described else ""
-        marked += filled(rng, pick(rng, DESCRIBED if described else TOLD), how)
+        marked += filled(rng, pick(rng, DESCRIBED if described else EVENTS), how)
     return marked
 
 
@@ -136,8 +136,8 @@ def filled(rng: np.random.Generator, frame: str, how: str) -> Marked:
 
 ENTRY = Entry(
     name="narratives",
-    about="made life stories in windows, with the teller's valence in each; rated mood words decide",
-    licence="that of Whence",
+    about="generated life stories in windows, with the teller's valence in each; rated mood words decide",
+    licence="the same as Whence",
     kind="synthetic",
     load=load,
     citation="Ratings after Hutto & Gilbert (2014). VADER: A Parsimonious Rule-based Model. ICWSM.",

@@ -107,7 +107,7 @@ def joined(first: Spoken, second: Spoken) -> Spoken:
 ENTRY = Entry(
     name="numerals",
     about="made numerals to be translated from English into German, units before tens, with their true alignment",
-    licence="that of Whence",
+    licence="the same as Whence",
     kind="synthetic",
     load=load,
     citation="Made for Whence; the rules are those of German grammar.",

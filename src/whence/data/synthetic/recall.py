@@ -1,4 +1,4 @@
-"""Something to be remembered, then noise, then a cue: say the first word, or name the first sentence, again.
+"""Something to be remembered, then noise, then a cue: repeat the first word, or name the first sentence.
 
 After the delayed classification of Haviv et al. (2019), whose item is a picture and whose noise is of pixels; in words,
 as Mrini et al. 2019 asks for:
@@ -38,7 +38,7 @@ TESTED = (1, 5, 10, 20, 40, 80)
 SIZES = {"train": 4000, "dev": 400, "test": 1440}
 SENTENCES, POOL = 20, 200  # to be remembered, and to make noise of
 LENGTHS = range(4, 9)  # words of a sentence
-PIECE = re.compile(r"\w+|[^\w\s]")  # of a text that does not come in words
+TOKEN = re.compile(r"\w+|[^\w\s]")  # of a text that does not come in words
 
 Words = tuple[str, ...]
 Noise = Callable[[np.random.Generator, int], Words]  # so many words of noise
@@ -72,8 +72,8 @@ def load(
         split: tuple(balanced(rng, task, size, delays.get(split, range(1, trained + 1))))
         for split, size in (sizes or SIZES).items()
     }
-    told = () if of is None else (f"drew {SENTENCES} sentences of {of.name} to be remembered, and {POOL} as noise",)
-    return Corpus(name, splits, task.labels, ENTRY.about, told)
+    notes = () if of is None else (f"drew {SENTENCES} sentences of {of.name} to be remembered, and {POOL} as noise",)
+    return Corpus(name, splits, task.labels, ENTRY.about, notes)
 
 
 def balanced(rng: np.random.Generator, task: Task, size: int, delays: Sequence[int]) -> Iterator[Example]:
@@ -81,10 +81,10 @@ def balanced(rng: np.random.Generator, task: Task, size: int, delays: Sequence[i
     n = len(task.items)
     for number in rng.permutation(size).tolist():
         item, delay = number % n, delays[number // n % len(delays)]
-        yield told(task.items[item], task.noise(rng, delay), task.labels[item])
+        yield make_example(task.items[item], task.noise(rng, delay), task.labels[item])
 
 
-def told(item: Words, noise: Words, label: str) -> Example:
+def make_example(item: Words, noise: Words, label: str) -> Example:
     """The item, the noise and the cue."""
     words = (*item, *noise, CUE)
     return Example(" ".join(words), label, words=words, rationale=tuple(i < len(item) for i in range(len(words))))
@@ -97,7 +97,7 @@ def delay_of(example: Example) -> int:
     if not 0 < length < len(marks) or not all(marks[:length]):
         raise BadData(
             "an item to be remembered was expected, marked as deciding at the beginning of the text, then noise, then"
-            f" one word as the cue; came {len(example.text.split())} words with {length} marks. Use recall,"
+            f" one word as the cue; got {len(example.text.split())} words with {length} marked. Use recall,"
             " recall:apart, recall:sst or recall:multi30k"
         )
     return len(marks) - length - 1
@@ -106,10 +106,10 @@ def delay_of(example: Example) -> int:
 def of_words(noise: Words) -> Task:
     """One of twenty words, and noise of some words, each equally likely."""
 
-    def drawn(rng: np.random.Generator, n: int) -> Words:
+    def draw(rng: np.random.Generator, n: int) -> Words:
         return tuple(noise[i] for i in rng.integers(len(noise), size=n).tolist())
 
-    return Task([(word,) for word in WORDS], WORDS, drawn)
+    return Task([(word,) for word in WORDS], WORDS, draw)
 
 
 def of_sentences(rng: np.random.Generator, corpus: Corpus) -> Task:
@@ -134,7 +134,7 @@ def of_sentences(rng: np.random.Generator, corpus: Corpus) -> Task:
 
 def in_words(example: Example) -> Words:
     """A sentence in small letters, in its own words or, where it has none, in words and punctuation."""
-    return tuple(word.lower() for word in example.words or PIECE.findall(example.text))
+    return tuple(word.lower() for word in example.words or TOKEN.findall(example.text))
 
 
 def fits(words: Words) -> bool:
@@ -144,7 +144,7 @@ def fits(words: Words) -> bool:
 
 ENTRY = Entry(
     name="recall",
-    about="say the first word again after so many words of noise; also with real sentences, to be named",
+    about="repeat the first word after a delay of noise words; also with real sentences, to be named",
     licence="that of Whence; the sentences of recall:sst and recall:multi30k are those of sst and multi30k",
     kind="synthetic",
     load=load,

@@ -178,8 +178,8 @@ def opposite(label: str) -> str:
 
 ENTRY = Entry(
     name="reviews",
-    about="made film reviews, negative or positive; one opinion word and its negator decide",
-    licence="that of Whence",
+    about="generated film reviews, negative or positive; one opinion word and its negator decide",
+    licence="the same as Whence",
     kind="synthetic",
     load=load,
     variants={"negated": {"negated": 0.5}, "plain": {"negated": 0.0}},

@@ -8,7 +8,7 @@ After bAbI tasks 1 to 3 (Weston et al. 2015), with people, places and things of 
 3. *where was the violin before the harbour ?* Who carried it there: the taking, the move to the harbour, and the same
    person's move before that.
 
-`stories:words` is the first kind in short: everybody has moved once, and each move is told in one word, as in
+`stories:words` is the first kind in short: everybody has moved once, and each move is one word, as in
 *clara-harbour*. So an answer needs one word of the story, and no other word knows of it.
 """
 
@@ -21,7 +21,7 @@ from whence.core.errors import BadConfig
 from whence.data.entry import Entry
 from whence.data.examples import Corpus, Example
 from whence.data.rng import pick, seeded_rng
-from whence.data.synthetic.shared.story_events import PLACES, Event, happenings, journeys, last
+from whence.data.synthetic.shared.story_events import PLACES, Event, journeys, last, make_events
 
 MOVE = ("went", "moved", "journeyed", "travelled", "walked")
 TAKE = ("took", "picked up", "grabbed")
@@ -61,12 +61,12 @@ def new_story(
     """A story with this answer that has not been seen."""
     shortest, longest = LENGTHS[facts]
     while True:
-        events = happenings(rng, int(rng.integers(shortest, longest + 1)), things=facts > 1)
+        events = make_events(rng, int(rng.integers(shortest, longest + 1)), things=facts > 1)
         events = list({event.person: event for event in events}.values()) if short else events
         asked = {1: ask_person, 2: ask_thing, 3: ask_before}[facts](rng, events)
         if asked is None:
             continue
-        example = told(rng, events, asked, answer, short)
+        example = make_story(rng, events, asked, answer, short)
         if (example.text, example.pair) not in seen:
             seen.add((example.text, example.pair))
             return example
@@ -105,7 +105,9 @@ def ask_before(rng: np.random.Generator, events: list[Event]) -> Asked | None:
     return Asked(question, events[before].what, (stop.taken, before, stop.move))
 
 
-def told(rng: np.random.Generator, events: list[Event], asked: Asked, answer: str, short: bool = False) -> Example:
+def make_story(
+    rng: np.random.Generator, events: list[Event], asked: Asked, answer: str, short: bool = False
+) -> Example:
     """The story in words, two places having changed names so that the answer is the one wanted."""
     renamed = {asked.answer: answer, answer: asked.answer}
     sentences = [in_a_word(event, renamed) if short else sentence(rng, event, renamed) for event in events]
@@ -129,8 +131,8 @@ def in_a_word(event: Event, renamed: Mapping[str, str]) -> tuple[str, ...]:
 
 ENTRY = Entry(
     name="stories",
-    about="made stories of who went where with what; one, two or three of their sentences answer the question",
-    licence="that of Whence",
+    about="generated stories of who went where with what; one, two or three of their sentences answer the question",
+    licence="the same as Whence",
     kind="synthetic",
     load=load,
     variants={**{str(facts): {"facts": facts} for facts in LENGTHS}, "words": {"short": True}},

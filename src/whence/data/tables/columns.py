@@ -1,4 +1,4 @@
-"""Which column is what: named by the user, or guessed from usual names and from what the columns hold."""
+"""Which column is what: named by the user, or inferred from usual names and from contents."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields, replace
@@ -33,7 +33,7 @@ LONG = 3  # words in the middle cell of a column of texts
 FEW = 20  # values in a column of classes
 
 
-FITS: dict[str, Callable[[Any], bool]] = {  # what a cell must hold for its column to be guessed
+FITS: dict[str, Callable[[Any], bool]] = {  # what a cell must hold for its column to be inferred
     "tokens": lambda cell: bool(as_list(cell)),
     "tags": lambda cell: bool(as_list(cell)),
     "rationale": lambda cell: bool(as_marks(cell)),
@@ -46,18 +46,18 @@ FITS: dict[str, Callable[[Any], bool]] = {  # what a cell must hold for its colu
 }
 
 
-Name = Annotated[str | None, usually("guessed", "NAME")]
+Name = Annotated[str | None, usually("inferred", "NAME")]
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of a table's columns; what is not named is guessed, except `target` and `alignment`.
+    """The names of a table's columns; those not named are inferred, except `target` and `alignment`.
 
-    `text` and `pair` are the texts, `label` the class; `tokens`, `tags` and `rationale` hold one mark for each word, as
-    a list (JSON in CSV and TSV) or separated by spaces; `target` is a text to be produced. `heads` is a tree: for each
-    word the place of its head, from 0 with -1 for the root, or from 1 with 0 for the root; `relations` its relation,
-    `features` its part of speech and morphology (UPOS=NOUN|Number=Sing). `alignment` links words of the text and of the
-    target (split at spaces, counted from 0): `0-0 1-2`.
+    `text` and `pair` are the texts, `label` the class; `tokens`, `tags` and `rationale` hold one value for each word,
+    as a list (JSON in CSV and TSV) or separated by spaces; `target` is a text to be produced. `heads` is a tree: for
+    each word the position of its head, from 0 with -1 for the root, or from 1 with 0 for the root; `relations` its
+    relation, `features` its part of speech and morphology (UPOS=NOUN|Number=Sing). `alignment` links words of the text
+    and of the target (split at spaces, counted from 0): `0-0 1-2`.
     """
 
     text: Name = None  # the text
@@ -78,18 +78,18 @@ class Columns:
         return {role: name for role, name in pairs if name is not None}
 
 
-def settle(table: Table, columns: Columns, where: str) -> tuple[Columns, list[str]]:
-    """The columns to read, those not named being guessed, and sentences that say what was guessed."""
+def infer_columns(table: Table, columns: Columns, where: str) -> tuple[Columns, list[str]]:
+    """The columns to read, those not named inferred, and notes on what was inferred."""
     for role, name in columns.named().items():
         if name not in table.columns:
             raise BadData(f"{where} has no column {name!r} for the {role}; it has: {listed(table)}")
     columns, notes = by_usual_names(table, columns)
     if columns.text is None and columns.tokens is None:
-        columns, guess = by_contents(table, columns, where)
-        notes += guess
+        columns, inferred = by_contents(table, columns, where)
+        notes += inferred
     elif not {"label", "tags", "target"} & columns.named().keys():
-        columns, guess = label_by_contents(table, columns)
-        notes += guess
+        columns, inferred = label_by_contents(table, columns)
+        notes += inferred
     return columns, notes
 
 
@@ -112,7 +112,7 @@ def by_usual_names(table: Table, columns: Columns) -> tuple[Columns, list[str]]:
 
 
 def wanted(role: str, columns: Columns, there: Collection[str]) -> bool:
-    """Whether a column is to be looked for, given those that are settled: words only where they are marked."""
+    """Whether a column is to be looked for, given the known ones: words only with tags or a rationale."""
     if role == "tokens":
         marked = (
             columns.tags or columns.rationale or any(n in there for n in (*USUAL["tags"][:-1], *USUAL["rationale"]))
@@ -126,7 +126,7 @@ def wanted(role: str, columns: Columns, there: Collection[str]) -> bool:
 
 
 def by_contents(table: Table, columns: Columns, where: str) -> tuple[Columns, list[str]]:
-    """Take the one column of long texts as the text and the one column of few values as the label, if that is plain."""
+    """Take the one column of long texts as the text and the one column of few values as the label, if that is clear."""
     taken = set(columns.named().values())
     texts = [name for name in table.columns if name not in taken and holds_texts(cells(table, name))]
     if len(texts) == 1:
@@ -135,7 +135,7 @@ def by_contents(table: Table, columns: Columns, where: str) -> tuple[Columns, li
         if columns.label is not None or others.label is not None:
             return others, [f"took column {texts[0]!r} as the text, since it alone holds longer texts", *notes]
     raise BadData(
-        f"{where}: no column has a usual name for a text ({', '.join(USUAL['text'][:4])} ...) and it is not plain "
+        f"{where}: no column has a usual name for a text ({', '.join(USUAL['text'][:4])} ...) and it is not clear "
         f"which one it is; there are: {listed(table)}; name it with --columns.text NAME, "
         "and the label with --columns.label NAME; if the first line is a row and no header, put a header before it"
     )

@@ -10,7 +10,7 @@ from whence.data.examples import Corpus, Example
 from whence.data.formats.table_file import read_file
 from whence.data.formats.text import Table
 from whence.data.tables.cells import as_heads, as_labels, as_links, as_list, as_marks, in_order, missing
-from whence.data.tables.columns import Columns, settle
+from whence.data.tables.columns import Columns, infer_columns
 
 __all__ = ["Columns", "corpus_from", "read_table"]
 DEV = ("validation", "valid", "val")
@@ -19,7 +19,7 @@ DEV = ("validation", "valid", "val")
 def read_table(path: str | Path, columns: Columns | None = None) -> Corpus:
     """The corpus in a table; a column `split` makes splits, otherwise all rows are the split `test`.
 
-    No row is dropped. What was guessed is said in the corpus's notes.
+    No row is dropped. What was inferred is in the notes of the corpus.
     """
     path = Path(path)
     table = read_file(path)
@@ -33,8 +33,8 @@ def read_table(path: str | Path, columns: Columns | None = None) -> Corpus:
 
 
 def corpus_from(table: Table, splits: Sequence[str], columns: Columns, name: str) -> Corpus:
-    """A corpus from rows, of which `splits` says where each belongs: the one road from cells to examples."""
-    columns, guessed = settle(table, columns, name)
+    """A corpus from rows, of which `splits` says where each belongs: the one way from cells to examples."""
+    columns, inferred = infer_columns(table, columns, name)
     splits, renamed = as_dev(splits)
     reading = Reading(table, columns, name)
     examples = reading.examples()
@@ -42,12 +42,12 @@ def corpus_from(table: Table, splits: Sequence[str], columns: Columns, name: str
     for split, example in zip(splits, examples, strict=True):
         held[split].append(example)
     labels = {e.label for e in examples if e.label is not None} or {tag for e in examples for tag in e.tags or ()}
-    notes = (*table.notes, *renamed, *guessed, *reading.notes(examples))
+    notes = (*table.notes, *renamed, *inferred, *reading.notes(examples))
     return Corpus(name, {split: tuple(those) for split, those in held.items()}, in_order(labels), notes=notes)
 
 
 def as_dev(splits: Sequence[str]) -> tuple[Sequence[str], list[str]]:
-    """The splits, of which one that is called validation is called dev, as in all other corpora; and that it was."""
+    """The splits, with validation renamed to dev, as in all other corpora; and a note if it was."""
     called = next((name for name in dict.fromkeys(splits) if name.strip().lower() in DEV), None)
     if called is None or "dev" in splits:
         return splits, []
@@ -56,7 +56,7 @@ def as_dev(splits: Sequence[str]) -> tuple[Sequence[str], list[str]]:
 
 @dataclass(frozen=True)
 class Reading:
-    """A table with its columns settled, on the way to examples."""
+    """A table with its columns known, to be turned into examples."""
 
     table: Table
     columns: Columns

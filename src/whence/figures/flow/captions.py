@@ -41,13 +41,13 @@ def scales(flow: Flow, drawn: Lines, dot: float) -> str:
 def describe_flow(flow: Flow, most: int = 5) -> str:
     """The picture for those who do not see it: the tokens with most attention, and through which heads it came."""
     ranked = sorted(range(len(flow.tokens)), key=lambda token: -flow.scores[token])[:most]
-    told = []
+    described = []
     for token in ranked:
         head = int(flow.nodes[0, :, token].argmax())
-        told.append(
+        described.append(
             f"{visible(flow.tokens[token])} (score {_score(flow.scores[token])}, most of it by head {head + 1})"
         )
-    return f"Tokens with most attention: {', '.join(told)}."
+    return f"Tokens with most attention: {', '.join(described)}."
 
 
 def _score(score: float) -> str:

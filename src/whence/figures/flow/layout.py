@@ -16,12 +16,12 @@ from whence.figures.flow.model import Flow
 from whence.figures.token_shading import visible
 from whence.figures.tokens.drawing import SIZE, width_of
 
-LEFT, RIGHT, TOP = 84.0, 16.0, 50.0  # pixels beside and above the columns
+LEFT, RIGHT, TOP = 84.0, 16.0, 50.0  # pixels left, right and above the columns
 WIDEST = 1000.0  # of all columns, where the tokens are not too many for it
 NARROWEST, CLOSEST, FARTHEST = 640.0, 1.9, 16.0  # of all columns; from a token of a head to the next
 SLOT = 17.0  # the least room for a token's text, turned upright
 LONGEST = 16  # letters of a token that are written
-LINES = 6000  # as many are drawn; beyond that nothing can be told apart, and files become large
+LINES = 6000  # as many are drawn; beyond that nothing can be distinguished, and files become large
 DARK = 3.2  # the least radius of the darkest dot
 FANS = 240  # lines from the prediction, and to the tokens
 THIN = 1.1  # the width of lines
@@ -80,7 +80,7 @@ def layout(flow: Flow) -> Layout:
     inner = min(max(size * heads * FARTHEST, NARROWEST), max(WIDEST, heads * ((size - 1) * CLOSEST + gap)))
     inner = max(inner, size * SLOT)
     column = inner / heads
-    pitch = min((column - gap) / max(size - 1, 1), column / (size + 0.8), 3 * FARTHEST)  # columns are told apart
+    pitch = min((column - gap) / max(size - 1, 1), column / (size + 0.8), 3 * FARTHEST)  # columns stay distinct
     middles = LEFT + column * (np.arange(heads) + 0.5)  # [head]
     x = middles[:, None] + pitch * (np.arange(size) - (size - 1) / 2)  # [head token]
     row = 60.0 if flow.depth <= 6 else max(44.0 - 1.0 * (flow.depth - 12), 24.0) if flow.depth > 12 else 48.0

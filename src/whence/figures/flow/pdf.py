@@ -13,21 +13,21 @@ from whence.figures.flow.drawing import BLUE, Dots, Strokes, Text, draw_flow
 from whence.figures.flow.layout import THIN, Scale
 from whence.figures.flow.model import Flow
 from whence.figures.style import house
-from whence.figures.tokens.pdf import POINT, pixel_axes
+from whence.figures.tokens.pdf import POINT, pixel_figure
 
 
 def as_figure(flow: Flow, scale: Scale = "strongest") -> Figure:
     """The same picture as the SVG, drawn by matplotlib."""
     drawing = draw_flow(flow, scale)
     with house():
-        axes = pixel_axes(drawing.width, drawing.height)
-        FigureCanvasAgg(axes.figure)
+        figure, axes = pixel_figure(drawing.width, drawing.height)
+        FigureCanvasAgg(figure)
         _add_strokes(axes, drawing.strokes)
         for dots in drawing.dots:
             _add_dots(axes, dots)
         for text in drawing.texts:
             _add_text(axes, text)
-    return axes.figure
+    return figure
 
 
 def save_pdf(flow: Flow, path: Path, scale: Scale = "strongest") -> None:
@@ -55,7 +55,7 @@ def _add_text(axes: Axes, text: Text) -> None:
     if text.bold:
         added.set_fontweight("bold")
     if text.monospace:
-        added.set_family("monospace")
+        added.set_fontfamily("monospace")
     if text.centred or text.turned:
         added.set_horizontalalignment("center")
     if text.turned:

@@ -21,7 +21,7 @@ def save_pdf(
     """The same picture as the SVG."""
     drawing = draw_tokens(tokens, scores, width, shading)
     with house():
-        axes = pixel_axes(drawing.width, drawing.height)
+        figure, axes = pixel_figure(drawing.width, drawing.height)
         for heading in drawing.headings:
             axes.text(heading.x, heading.y, heading.text, fontsize=HEADING * POINT, color=QUIET, parse_math=False)
         for box in drawing.boxes:
@@ -38,13 +38,13 @@ def save_pdf(
                 color=BLACK,
                 parse_math=False,
             )
-        axes.figure.savefig(path, format="pdf", metadata={"CreationDate": None})
+        figure.savefig(path, format="pdf", metadata={"CreationDate": None})
 
 
-def pixel_axes(width: float, height: float) -> Axes:
-    """Axes that fill a new figure, in pixels from its upper left corner."""
+def pixel_figure(width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure that its axes fill, in pixels from the upper left corner."""
     figure = Figure(figsize=(width / INCH, height / INCH))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.axis("off")
-    return axes
+    return figure, axes

@@ -7,7 +7,7 @@ from whence.data.examples import Example
 Splits = Mapping[str, tuple[Example, ...]]
 
 
-def of_length(splits: Splits, longer_than: int | None, shorter_than: int | None) -> tuple[Splits, list[str]]:
+def filter_by_length(splits: Splits, longer_than: int | None, shorter_than: int | None) -> tuple[Splits, list[str]]:
     """The examples whose text has more words than the one and fewer than the other, and sentences on those dropped.
 
     Where a corpus comes in running text, words are what stands between spaces.
@@ -25,7 +25,7 @@ def of_length(splits: Splits, longer_than: int | None, shorter_than: int | None)
 def kept(splits: Splits, fits: Callable[[int], bool]) -> tuple[Splits, str]:
     """The examples of a fitting length, and how many of each split are not."""
     fitting = {split: tuple(e for e in examples if fits(words(e))) for split, examples in splits.items()}
-    return fitting, counted({split: len(splits[split]) - len(fitting[split]) for split in splits})
+    return fitting, describe_counts({split: len(splits[split]) - len(fitting[split]) for split in splits})
 
 
 def words(example: Example) -> int:
@@ -33,6 +33,6 @@ def words(example: Example) -> int:
     return len(example.text.split() if example.words is None else example.words)
 
 
-def counted(numbers: Mapping[str, int]) -> str:
+def describe_counts(numbers: Mapping[str, int]) -> str:
     """Numbers of the splits in words."""
     return ", ".join(f"{number:,} of {split}" for split, number in numbers.items())

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from whence.core.errors import BadData
-from whence.data.corpora.sst import plain
+from whence.data.corpora.sst import unescape
 from whence.data.examples import Example
 from whence.data.formats.table_file import as_object
 from whence.data.formats.text import each_line, short
@@ -88,4 +88,4 @@ def with_trees(pair: Example, row: dict[str, Any], where: str, scheme: str) -> E
 def parse_words(parse: str) -> tuple[str, ...]:
     """The words of a binary parse, `( ( Two women ) ( are embracing ) )`, brackets dropped and escapes written out."""
     pieces = (piece for piece in parse.split() if piece not in ("(", ")"))
-    return tuple(sys.intern(plain(piece) if "-" in piece or "\\" in piece else piece) for piece in pieces)
+    return tuple(sys.intern(unescape(piece) if "-" in piece or "\\" in piece else piece) for piece in pieces)

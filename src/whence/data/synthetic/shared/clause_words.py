@@ -1,4 +1,4 @@
-"""The words of the embedded corpus `clauses`: every class that a parent can be of has as many words of each kind."""
+"""The words of the synthetic corpus `clauses`: every class that a parent can be of has as many words of each kind."""
 
 Lexicon = dict[str, tuple[str, ...]]
 
@@ -25,6 +25,6 @@ SAYING: Lexicon = {
 CLASSES = ("person", "animal", "colour", "size", "loud", "quiet")
 INTENSIFIERS = ("very", "quite", "rather")
 TIMES = ("yesterday", "today", "often", "sometimes")
-NEAR = ("near", "behind", "beside")  # these hang on the noun of what is said of a verb
-OF = ("of", "with")  # these on the noun of what is said of a noun
+NEAR = ("near", "behind", "beside")  # with these, a noun depends on a verb
+OF = ("of", "with")  # with these, on a noun
 LINKS = ("while", "because", "before")

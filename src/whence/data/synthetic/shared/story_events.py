@@ -27,7 +27,7 @@ class Stop(NamedTuple):
     taken: int
 
 
-def happenings(rng: np.random.Generator, length: int, things: bool) -> list[Event]:
+def make_events(rng: np.random.Generator, length: int, things: bool) -> list[Event]:
     """Events that can happen one after another: who takes a thing is where it is, who drops it has it."""
     events: list[Event] = []
     at: dict[str, str] = {}
