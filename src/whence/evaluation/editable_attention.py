@@ -74,15 +74,15 @@ class EditableAttention:
         self.subject, self.batch, self.site = subject, batch, site
         self.target = predicted(subject, batch)
         self.replay = Replay(subject.model, site, batch.inputs, read=self.read)
-        self.altered = self._altered(rows)  # [batch query]
-        one, n_query = bool((self.altered.sum(1) == 1).all()), self.altered.shape[1]
+        self.editable = self._editable(rows)  # [batch query]
+        one, n_query = bool((self.editable.sum(1) == 1).all()), self.editable.shape[1]
         every = torch.arange(n_query, device=subject.device).expand(len(batch), -1)
-        self.places = self.altered.int().argmax(1)[:, None] if one else every  # [batch row]
+        self.places = self.editable.int().argmax(1)[:, None] if one else every  # [batch row]
         self.own = self.taken(self.replay.call.weights.float())  # [batch head row key]
         sparing = not special_tokens and keys_are_tokens(subject, site)
         self.special = batch.special.to(subject.device) if sparing else None
         self.free, self.in_part = self._free()  # [batch head row key]
-        counted = self.altered.gather(1, self.places)[:, None]  # [batch 1 row]
+        counted = self.editable.gather(1, self.places)[:, None]  # [batch 1 row]
         self.share = counted / (counted.sum(-1, keepdim=True) * self.own.shape[1]).clamp_min(1)
         self.mass = (self.own * self.free).sum(-1, keepdim=True)
         self.bound = self.own.masked_fill(self.free, 0.0)
@@ -134,7 +134,7 @@ class EditableAttention:
         """The mean over heads and editable rows."""
         return (values * self.share).sum((-1, -2))
 
-    def _altered(self, rows: Which) -> Bool[Tensor, "batch query"]:
+    def _editable(self, rows: Which) -> Bool[Tensor, "batch query"]:
         call = self.replay.call
         if call.site.kind == "pool" or rows == "all":
             return real_rows(call, self.batch)
@@ -155,7 +155,7 @@ class EditableAttention:
     def _rule(self, logits: Logits) -> Override:
         rule = from_logits(logits)
         rule = rule.sparing(self.special) if self.in_part and self.special is not None else rule
-        return rule if bool(self.altered.all()) else rule.only(queries=self.altered)
+        return rule if bool(self.editable.all()) else rule.only(queries=self.editable)
 
     @torch.no_grad()
     def _short_cut(self) -> Float[Tensor, "batch key class"] | None:

@@ -35,7 +35,7 @@ class TreeDivergences:
     coverage: dict[str, Float[ndarray, " sentence"]]
     hits: Float[ndarray, "sentence head"]  # words whose parent gets most of their attention
     offset_hits: Float[ndarray, "sentence offset"]
-    arcs: Float[ndarray, " sentence"]  # words that were looked at for this
+    arcs: Float[ndarray, " sentence"]  # words that were compared
     sees: set[str] = field(default_factory=set)  # of past and future
 
     @staticmethod

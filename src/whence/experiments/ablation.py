@@ -108,11 +108,22 @@ def _rows(
 ) -> list[dict[str, Any]]:
     marks = zip(base.scores, ablated.scores, base.written(), ablated.written(), strict=True)
     return [
-        {"example": number, "label": label, "place": place, "variant": variant, "when": when, "seed": seed,
-         "base": before, "ablated": after, "base_counts": counted, "ablated_counts": counted_after}
+        {
+            "example": number,
+            "label": label,
+            "place": place,
+            "variant": variant,
+            "when": when,
+            "seed": seed,
+            "base": before,
+            "ablated": after,
+            "base_counts": counted,
+            "ablated_counts": counted_after,
+        }
         for number, label, (before, after, counted, counted_after) in zip(
-            context.numbers, context.labels, marks, strict=True)
-    ]  # fmt: skip
+            context.numbers, context.labels, marks, strict=True
+        )
+    ]
 
 
 def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:

@@ -111,9 +111,14 @@ def _rows(
 
     apart, marks = vars(compare(context, other, config.sites)), scores_as_trained(other, config)
     columns: dict[str, Any] = {
-        "example": context.numbers, "label": context.labels, **apart, "base": base.scores, "score": marks.scores,
-        "base_counts": base.written(), "counts": marks.written(),
-    }  # fmt: skip
+        "example": context.numbers,
+        "label": context.labels,
+        **apart,
+        "base": base.scores,
+        "score": marks.scores,
+        "base_counts": base.written(),
+        "counts": marks.written(),
+    }
     same = {"who": who, "strength": strength, "seed": seed}
     return [{**dict(zip(columns, row, strict=True)), **same} for row in zip(*columns.values(), strict=True)]
 

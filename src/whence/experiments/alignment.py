@@ -29,7 +29,7 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from whence.analysis import alignment as _aligned
-from whence.analysis.alignment import (  # fmt: skip
+from whence.analysis.alignment import (
     ATTENTION,
     CHOOSING,
     COUNTS,
@@ -133,8 +133,9 @@ def _rows(config: Config, example: Example, crossings: "Crossings", shown: bool)
     layers = {name: number for number, name in enumerate(dict.fromkeys(name for name, _ in crossings), start=1)}
     for (name, step), one in crossings.items():
         many = len(one.weights) > 1  # then their mean comes first
-        weights, nothing = (np.concatenate([part.mean(0, keepdims=True), part]) if many else part
-                            for part in (one.weights, one.nothing))  # fmt: skip
+        weights, nothing = (
+            np.concatenate([part.mean(0, keepdims=True), part]) if many else part for part in (one.weights, one.nothing)
+        )
         links = linked(weights, config.links, config.threshold, nothing if config.special_tokens else None)
         for place, found in enumerate(links):
             head = place if many else 1
@@ -144,8 +145,18 @@ def _rows(config: Config, example: Example, crossings: "Crossings", shown: bool)
                 "links": example.alignment,
                 "weights": weights[place].round(4).tolist(),
             }
-            rows.append({"by": ATTENTION, "site": name, "layer": layers[name], "head": head, "step": step, **sizes,
-                         **_counts(found, sure), "shown": json.dumps(kept) if shown else None})  # fmt: skip
+            rows.append(
+                {
+                    "by": ATTENTION,
+                    "site": name,
+                    "layer": layers[name],
+                    "head": head,
+                    "step": step,
+                    **sizes,
+                    **_counts(found, sure),
+                    "shown": json.dumps(kept) if shown else None,
+                }
+            )
     return rows
 
 

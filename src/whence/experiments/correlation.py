@@ -116,8 +116,18 @@ def _rows(config: Config, context: "Context", batch: "Batch") -> list[dict[str, 
         there = {name: in_digits(found[row, inputs[row]]) for name, found in scores.items()}
         for first, second in combinations(there, 2):
             tau, p = kendall_test(there[first], there[second])
-            rows.append({"example": number, "label": label, "prediction": prediction, "first": first, "second": second,
-                         "inputs": int(inputs[row].sum()), "tau": tau, "p": p})  # fmt: skip
+            rows.append(
+                {
+                    "example": number,
+                    "label": label,
+                    "prediction": prediction,
+                    "first": first,
+                    "second": second,
+                    "inputs": int(inputs[row].sum()),
+                    "tau": tau,
+                    "p": p,
+                }
+            )
     return rows
 
 

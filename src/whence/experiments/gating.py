@@ -68,8 +68,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
         for number, label, far, shifted in zip(
             context.numbers_of(batch), context.labels_of(batch), off, moved, strict=True
         ):
-            rows.append({"example": number, "label": label, "second": asked is not None, "off": far,
-                         "moved": shifted})  # fmt: skip
+            rows.append({"example": number, "label": label, "second": asked is not None, "off": far, "moved": shifted})
     return COLUMNS.table(rows).sort_values("example", kind="stable", ignore_index=True)
 
 

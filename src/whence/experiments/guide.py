@@ -82,9 +82,13 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     for source, strength, seed, other in guided(context, config):
         marks = scores(other, config)
         columns: dict[str, Any] = {
-            "example": context.numbers, "label": context.labels, "base": base.scores, "score": marks.scores,
-            "base_counts": base.written(), "counts": marks.written(),
-        }  # fmt: skip
+            "example": context.numbers,
+            "label": context.labels,
+            "base": base.scores,
+            "score": marks.scores,
+            "base_counts": base.written(),
+            "counts": marks.written(),
+        }
         same = {"source": source, "strength": strength, "into": config.into, "seed": seed}
         rows += [{**dict(zip(columns, row, strict=True)), **same} for row in zip(*columns.values(), strict=True)]
     return COLUMNS.table(rows)

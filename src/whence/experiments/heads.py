@@ -98,8 +98,10 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
         tags = [[known[word] for word in text] for text in words]
         windows = [0] * len(batch) if batch.window is None else batch.window[:, 0].tolist()
         for place, number in enumerate(context.numbers_of(batch)):
-            rows += [{"example": number, "window": windows[place], "cuts": cuts, **found}
-                     for found in shares(heads[place], real[place], tags[place])]  # fmt: skip
+            rows += [
+                {"example": number, "window": windows[place], "cuts": cuts, **found}
+                for found in shares(heads[place], real[place], tags[place])
+            ]
     if not rows:
         raise BadConfig(f"none of the texts holds a word that is {cuts}; choose another lexicon or other limits")
     return COLUMNS.table(rows).sort_values(["tag", "head", "example", "window"], kind="stable", ignore_index=True)

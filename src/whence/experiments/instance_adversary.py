@@ -140,14 +140,25 @@ def _rows(config: Config, context: "Context", batch: "Batch", site: str, steps: 
 
     there, found = furthest_attention(context, batch, config, site, steps)
     values: dict[str, Any] = {
-        "example": context.numbers_of(batch), "label": context.labels_of(batch),
-        "prediction": context.predicted_labels(there.target), "inputs": there.inputs(), "max_weight": there.sharpness(),
-        "site": [site] * len(batch), "steps": [steps] * len(batch),
-    }  # fmt: skip
+        "example": context.numbers_of(batch),
+        "label": context.labels_of(batch),
+        "prediction": context.predicted_labels(there.target),
+        "inputs": there.inputs(),
+        "max_weight": there.sharpness(),
+        "site": [site] * len(batch),
+        "steps": [steps] * len(batch),
+    }
     rows = []
     for one in found:
-        mine = {**values, "limit": [one.limit] * len(batch), "met": one.restart >= 0, "restart": one.restart,
-                "jsd": one.jsd, "tvd": one.tvd, "change": one.change}  # fmt: skip
+        mine = {
+            **values,
+            "limit": [one.limit] * len(batch),
+            "met": one.restart >= 0,
+            "restart": one.restart,
+            "jsd": one.jsd,
+            "tvd": one.tvd,
+            "change": one.change,
+        }
         rows += [dict(zip(mine, row, strict=True)) for row in zip(*mine.values(), strict=True)]
     return rows
 

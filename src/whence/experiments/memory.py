@@ -66,9 +66,16 @@ class Config(TrainingExperimentConfig):
 
     def training(self, kind: str, seed: int) -> dict[str, Any]:
         """The options of one model's training."""
-        return {**READERS[kind], "seed": seed, "embedding_size": self.width, "hidden_size": self.width,
-                "epochs": self.epochs, "learning_rate": self.learning_rate, "batch_size": 64,
-                "patience": 8}  # fmt: skip
+        return {
+            **READERS[kind],
+            "seed": seed,
+            "embedding_size": self.width,
+            "hidden_size": self.width,
+            "epochs": self.epochs,
+            "learning_rate": self.learning_rate,
+            "batch_size": 64,
+            "patience": 8,
+        }
 
 
 COLUMNS = Columns(
@@ -92,16 +99,23 @@ def run(config: Config, evaluated: "TrainedModels") -> pd.DataFrame:
     longest = max(delay_of(example) for example in evaluated.corpus["train"])
     chosen = [evaluated.corpus[evaluated.split][number] for number in evaluated.numbers]
     numbers = {label: number for number, label in enumerate(evaluated.corpus.labels)}
-    texts = pd.DataFrame({
-        "example": evaluated.numbers, "item": [numbers[str(example.label)] for example in chosen],
-        "words": [sum(example.rationale or ()) for example in chosen], "delay": [delay_of(e) for e in chosen],
-        "longest": longest, "chance": 1 / len(numbers),
-    })  # fmt: skip
+    texts = pd.DataFrame(
+        {
+            "example": evaluated.numbers,
+            "item": [numbers[str(example.label)] for example in chosen],
+            "words": [sum(example.rationale or ()) for example in chosen],
+            "delay": [delay_of(e) for e in chosen],
+            "longest": longest,
+            "chance": 1 / len(numbers),
+        }
+    )
     wanted: dict[tuple[str, int], dict[str, Any]] = {
         (kind, seed): config.training(kind, seed) for kind in config.kinds for seed in range(config.seeds)
     }
-    tables = [texts.assign(model=kind, seed=seed, **measured(context, texts["words"].tolist(), longest))
-              for (kind, seed), context in models(evaluated, wanted)]  # fmt: skip
+    tables = [
+        texts.assign(model=kind, seed=seed, **measured(context, texts["words"].tolist(), longest))
+        for (kind, seed), context in models(evaluated, wanted)
+    ]
     table = pd.concat(tables, ignore_index=True)
     return COLUMNS.table({name: table[name].to_numpy() for name in COLUMNS.columns})
 

@@ -86,8 +86,15 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
                 strict=True,
             ):
                 if there:
-                    rows.append({"example": number, "label": label, "place": place.name, "max_weight": weight,
-                                 "median_tvd": change})  # fmt: skip
+                    rows.append(
+                        {
+                            "example": number,
+                            "label": label,
+                            "place": place.name,
+                            "max_weight": weight,
+                            "median_tvd": change,
+                        }
+                    )
     return COLUMNS.table(rows).sort_values(["place", "example"], kind="stable", ignore_index=True)
 
 

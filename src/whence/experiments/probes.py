@@ -52,8 +52,18 @@ if TYPE_CHECKING:
     from whence.evaluation.context import Context
     from whence.evaluation.sentence_vectors import Vectors
 
-Name = Literal["sentence_length", "word_content", "tree_depth", "top_constituents", "bigram_shift", "past_present",
-               "subj_number", "obj_number", "odd_man_out", "coordination_inversion"]  # fmt: skip
+Name = Literal[
+    "sentence_length",
+    "word_content",
+    "tree_depth",
+    "top_constituents",
+    "bigram_shift",
+    "past_present",
+    "subj_number",
+    "obj_number",
+    "odd_man_out",
+    "coordination_inversion",
+]
 CAPTION = (
     "Right answers of probes after each layer, with 95 % intervals over sentences; layer 0 is what enters the first."
     " Dotted: the most frequent label. Dashed: a probe on the mean of the word vectors."
@@ -172,9 +182,17 @@ def _row(
     task: Task, model: str, layer: int, probe: str, seed: int, right: np.ndarray, control: np.ndarray | None
 ) -> dict[str, Any]:
     known = "" if control is None else judged.bits(control)
-    return {"task": task.name, "model": model, "layer": layer, "probe": probe, "seed": seed,
-            "right": judged.bits(right), "control": known, "classes": len(task.labels),
-            "train": len(task.train)}  # fmt: skip
+    return {
+        "task": task.name,
+        "model": model,
+        "layer": layer,
+        "probe": probe,
+        "seed": seed,
+        "right": judged.bits(right),
+        "control": known,
+        "classes": len(task.labels),
+        "train": len(task.train),
+    }
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:

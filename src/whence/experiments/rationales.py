@@ -67,8 +67,16 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
         for method, found in matches_by_method(trained, config.method, config.options).items():
             for number, example, average, at in zip(trained.numbers, trained.examples, *found, strict=True):
                 share = float(np.mean(example.deciding or (False,)))
-                rows.append({"example": number, "seed": seed, "method": method, "precision": average, "at_marked": at,
-                             "marked": share})  # fmt: skip
+                rows.append(
+                    {
+                        "example": number,
+                        "seed": seed,
+                        "method": method,
+                        "precision": average,
+                        "at_marked": at,
+                        "marked": share,
+                    }
+                )
     return COLUMNS.table([row for row in rows if np.isfinite(row["precision"])])
 
 

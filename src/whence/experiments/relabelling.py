@@ -80,8 +80,10 @@ def heads_of(subject: "Subject", batch: "Batch") -> dict[str, int]:
     """How many heads each site has; an error where other numbers would make another model, or where none has two."""
     config = subject.model.config
     if getattr(config, "alibi", False) or config.model_type in ("bloom", "mpt"):
-        raise BadConfig(f"the heads of {subject.name} differ by fixed slopes (ALiBi): with other numbers it would be"
-                        " another model, so they cannot be renumbered")  # fmt: skip
+        raise BadConfig(
+            f"the heads of {subject.name} differ by fixed slopes (ALiBi): with other numbers it would be"
+            " another model, so they cannot be renumbered"
+        )
     watcher = whence.Summary()
     with whence.attending(subject.model, watch=watcher):
         subject.predict(batch)
@@ -120,8 +122,17 @@ def _rows(
             changes.append([change(_scores(before, row), _scores(after, row)) for row in range(len(batch))])
         tau, moved = np.mean(changes, axis=0).T  # [batch]
         for row, (number, label) in enumerate(zip(context.numbers_of(batch), context.labels_of(batch), strict=True)):
-            rows.append({"example": number, "label": label, "method": before.method, "how": before.how,
-                         "tokens": len(before.text(row)), "tau": tau[row], "moved": moved[row]})  # fmt: skip
+            rows.append(
+                {
+                    "example": number,
+                    "label": label,
+                    "method": before.method,
+                    "how": before.how,
+                    "tokens": len(before.text(row)),
+                    "tau": tau[row],
+                    "moved": moved[row],
+                }
+            )
     return rows
 
 

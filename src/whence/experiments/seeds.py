@@ -67,9 +67,15 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     for seed, other in seed_replicas(context, config.others):
         apart = compare(context, other, config.sites)
         columns: dict[str, Any] = {
-            "example": context.numbers, "label": context.labels, "max_probability": sure, "jsd": apart.jsd_matched,
-            "tvd": apart.tvd, "same": apart.same, "base": base, "score": scores(other, config).scores,
-        }  # fmt: skip
+            "example": context.numbers,
+            "label": context.labels,
+            "max_probability": sure,
+            "jsd": apart.jsd_matched,
+            "tvd": apart.tvd,
+            "same": apart.same,
+            "base": base,
+            "score": scores(other, config).scores,
+        }
         lines = zip(*columns.values(), strict=True)
         rows += [{**dict(zip(columns, line, strict=True)), "seed": seed} for line in lines]
     return COLUMNS.table(rows)

@@ -105,8 +105,12 @@ class Config(ExperimentConfig):
 
 def spread(name: str, meaning: str) -> dict[str, Column]:
     """A number with the bootstrap interval of examples drawn again."""
-    meanings = {"": meaning, "_low": "where the middle 95 % of the bootstrap begins", "_high": "where it ends",
-                "_error": "its standard deviation"}  # fmt: skip
+    meanings = {
+        "": meaning,
+        "_low": "where the middle 95 % of the bootstrap begins",
+        "_high": "where it ends",
+        "_error": "its standard deviation",
+    }
     return {f"{name}{part}": Column(float, meant) for part, meant in meanings.items()}
 
 
@@ -156,8 +160,10 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     for epoch, one in models(config, context):
         here = list(rows(tree_divergences(one, forest, config.measuring), forest, config.seed))
         pictures = shown(config, one, forest, here)
-        found += [{"epoch": epoch, **row, **constant, "shown": pictures.get((row["site"], row["head"], row["tree"]))}
-                  for row in here]  # fmt: skip
+        found += [
+            {"epoch": epoch, **row, **constant, "shown": pictures.get((row["site"], row["head"], row["tree"]))}
+            for row in here
+        ]
     return COLUMNS.table(found)
 
 
