@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from whence.evaluation.context import Context
     from whence.experiments.guide import Config as GuideConfig
 
-HOW = (
+ADVERSARY_OPTIONS = (
     "distance",
     "divergence",
     "average_over",
@@ -23,7 +23,7 @@ HOW = (
     "sites",
     "after_dropout",
     "select_by",
-)  # options of an adversary
+)
 
 
 def adversaries(context: "Context", config: AdversarialConfig) -> Iterator[tuple[float, int, "Context"]]:
@@ -41,7 +41,7 @@ def adversaries(context: "Context", config: AdversarialConfig) -> Iterator[tuple
 
 def adversarial_options(context: "Context", config: AdversarialConfig, strength: float, seed: int) -> dict[str, Any]:
     """The training options of one adversary."""
-    how = {name: getattr(config, name) for name in HOW}
+    how = {name: getattr(config, name) for name in ADVERSARY_OPTIONS}
     against = Adversarial(base=context.subject.name, fingerprint=context.subject.fingerprint, strength=strength, **how)
     return {"seed": seed, "adversarial": against}
 
