@@ -76,8 +76,12 @@ def test_what_decays_moves_by_what_it_loses():
 
 def test_without_noise_there_is_no_drift_and_without_a_state_neither():
     corpus = recall.load(sizes={"train": 40, "test": 40}, tested=(0, 3))
-    for model, none in (("reader", False), ("transformer", True)):
-        subject = untrained(Training(model=model, hidden_size=8, layers=1, embedding_size=4), corpus)
+    reader, transformer = (
+        Training(model="reader", hidden_size=8, embedding_size=4),
+        Training(model="transformer", hidden_size=8, layers=1),
+    )
+    for training, none in ((reader, False), (transformer, True)):
+        subject = untrained(training, corpus)
         drift, speed = drifts(subject, corpus["test"], [1] * 40, LONGEST)
         assert np.isnan(drift).tolist() == [none or delay_of(example) == 0 for example in corpus["test"]]
         assert np.isnan(speed).all() == none

@@ -24,8 +24,8 @@ from whence.training.fit import Recipe, fit
 from whence.training.init import untrained
 
 KINDS = {
-    "bahdanau": {"model": "recurrent", "attention": "additive", "layers": 1},
-    "luong": {"model": "recurrent", "attention": "dot", "layers": 1},
+    "bahdanau": {"model": "recurrent", "attention": "additive", "layers": 1, "embedding_size": 32},
+    "luong": {"model": "recurrent", "attention": "dot", "layers": 1, "embedding_size": 32},
     "transformer": {"model": "transformer", "layers": 2, "heads": 2},
 }
 
@@ -38,7 +38,7 @@ def corpus():
 @pytest.fixture(scope="module", params=KINDS)
 def context(request, corpus):
     """A translator that has begun to learn: its texts end, and its attention is not all alike."""
-    small = {"embedding_size": 32, "hidden_size": 32, "dropout": 0.0, "data": "numerals"}
+    small = {"hidden_size": 32, "dropout": 0.0, "data": "numerals"}
     subject = untrained(Training(**KINDS[request.param], **small), corpus)
     fit(subject, corpus["train"], corpus["dev"], Recipe(epochs=8, batch_size=16, learning_rate=1e-2), quiet=True)
     return Context(subject, corpus["test"], range(12), quiet=True, name="test", batch_size=5)

@@ -25,11 +25,11 @@ from whence.training.fit import Recipe, fit
 from whence.training.init import untrained
 
 KINDS = {
-    "bahdanau": {"model": "recurrent", "attention": "additive", "layers": 1},
-    "luong": {"model": "recurrent", "attention": "dot", "layers": 1},
+    "bahdanau": {"model": "recurrent", "attention": "additive", "layers": 1, "embedding_size": 32},
+    "luong": {"model": "recurrent", "attention": "dot", "layers": 1, "embedding_size": 32},
     "transformer": {"model": "transformer", "layers": 2, "heads": 2},
 }
-SMALL = {"embedding_size": 32, "hidden_size": 32, "dropout": 0.0, "data": "numerals"}
+SMALL = {"hidden_size": 32, "dropout": 0.0, "data": "numerals"}
 
 
 def config(**options) -> alignment.Config:

@@ -68,7 +68,7 @@ def test_a_guided_model_is_marked_with_the_attention_imposed(corpus, folder, tmp
 def _source(folder) -> str:
     import json
 
-    return json.loads((folder / "training.json").read_text())["training"]["guiding"]["source"]
+    return json.loads((folder / "training.json").read_text())["training"]["guided_by"]["source"]
 
 
 def table(**shares: float) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from whence.core.errors import BadConfig, NoAttention
 from whence.data.synthetic import recall, stories
 from whence.models import ReaderConfig, ReaderForSequenceClassification
 from whence.subject.metrics import accuracy
-from whence.training.config import Training
+from whence.training.config import Training, training_for
 from whence.training.init import untrained
 
 TINY = {"vocab_size": 9, "embedding_size": 3, "hidden_size": 4, "bos_token_id": 1, "eos_token_id": 2}
@@ -109,12 +109,12 @@ def test_it_is_trained_saved_and_known_to_the_auto_classes(tmp_path):
 @pytest.mark.parametrize(
     ("training", "data", "says"),
     [
-        ({"model": "reader", "encoder": "cnn"}, recall, "reader reads with rnn, lstm, gru; the encoder is cnn"),
+        ({"model": "reader", "encoder": "cnn"}, recall, "encoder: input should be 'rnn', 'lstm' or 'gru', came 'cnn'"),
         ({"model": "reader"}, stories, "reader reads one text; stories has pairs"),
-        ({"model": "additive", "encoder": "gru"}, recall, "encoder rnn or gru, and attention none, are for reader"),
-        ({"model": "additive", "attention": "none"}, recall, "additive came with encoder lstm and attention none"),
+        ({"model": "additive", "encoder": "gru"}, recall, "should be 'lstm', 'cnn' or 'average', came 'gru'"),
+        ({"model": "additive", "attention": "none"}, recall, "should be 'additive' or 'dot', came 'none'"),
     ],
 )
 def test_what_it_cannot_be_is_said(training, data, says):
     with pytest.raises(BadConfig, match=says):
-        untrained(Training(**training), data.load(sizes=SIZES))
+        untrained(training_for(**training), data.load(sizes=SIZES))

@@ -77,7 +77,8 @@ def train_demo_models(names: Sequence[str], store: Store, quiet: bool, say: Say)
         store.root / "models" / TRAININGS[name].folder_name(corpus) for name, corpus in zip(names, corpora, strict=True)
     ]
     say(f"Demo models are trained on {' and '.join(names)} (or taken from {store.root / 'models'}).")
-    train_all([(TRAININGS[name], *rest) for name, *rest in zip(names, folders, corpora, strict=True)], quiet=quiet)
+    trainings = [TRAININGS[name] for name in names]
+    train_all(list(zip(trainings, folders, corpora, strict=True)), quiet=quiet)
     return [(str(folder), name) for folder, name in zip(folders, names, strict=True)]
 
 

@@ -4,8 +4,9 @@ Importing this room makes the reference models known to transformers' Auto class
 """
 
 from whence.models.additive import AdditiveConfig, AdditiveForSequenceClassification
-from whence.models.disan import DisanConfig, DisanForSequenceClassification, DisanForTokenClassification
+from whence.models.disan import DisanForSequenceClassification, DisanForTokenClassification
 from whence.models.hierarchical import HierarchicalConfig, HierarchicalForSequenceClassification
+from whence.models.parts.disan_layers import DisanConfig
 from whence.models.pooled import PooledConfig, PooledForSequenceClassification
 from whence.models.pooled_series import PooledForTimeSeries, PooledSeriesConfig
 from whence.models.reader import ReaderConfig, ReaderForSequenceClassification

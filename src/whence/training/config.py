@@ -34,7 +34,9 @@ class Training(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")  # nothing is ignored: `_split` refuses what it does not know
 
     model: Unspoken[str] = Field("additive", description="a reference model, or the saved model to fine-tune")
-    options: Unspoken[SerializeAsAny[ModelOptions]] = Field(description="the model's own options")
+    options: Unspoken[SerializeAsAny[ModelOptions]] = Field(
+        default_factory=ModelOptions, description="the model's own options"
+    )
     data: str = Field("reviews", description="corpus with splits train and dev: a name or a table with a split column")
     data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = Field(
         None, description="folder with the downloaded corpora"
