@@ -16,7 +16,7 @@ from statsmodels.stats.multitest import multipletests
 
 from support import zoo
 from support.tokenizing import wordpiece
-from whence.analysis.syntax import Again, holm, ranking, rows
+from whence.analysis.syntax import Again, ranking, rows
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, BadData
 from whence.core.overrides import uniform
@@ -30,6 +30,7 @@ from whence.evaluation.runner import run_experiment
 from whence.evaluation.tree_attention import self_attention_sites, tree_divergences
 from whence.experiments import syntax
 from whence.measures.bootstrap import paired_bootstrap
+from whence.measures.holm import holm
 from whence.measures.tree_divergence import arcs_of, by_sentence, sentence_divergence, tree_divergence
 from whence.models import TransformerConfig, TransformerForTokenClassification
 from whence.subject.subject import Subject

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy.sparse import csr_array
 
-from whence.measures.bootstrap import Interval
+from whence.measures.bootstrap import Interval, resampling_counts
 from whence.measures.regression import Coefficient, curvature, quadratic, two_lines
 
 KEYS = ["state", "method"]
@@ -121,7 +121,7 @@ def curvatures(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> dict[tu
     rng, chunk, found = np.random.default_rng(seed), max(1, AT_ONCE // most), {key: list[ndarray]() for key in there}
     for done in range(0, draws, chunk):
         size = min(chunk, draws - done)
-        often = rng.multinomial(len(examples), np.full(len(examples), 1 / len(examples)), size).astype(float)
+        often = resampling_counts(rng, len(examples), size)
         for key, (sums, counts) in made.items():
             total, seen = (often @ sums), (often @ counts)  # [draw word]
             scores = np.divide(total, seen, out=np.zeros_like(total), where=seen > 0)

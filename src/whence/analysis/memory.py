@@ -73,7 +73,7 @@ def related(items: pd.DataFrame, moved: str, models: Sequence[str]) -> Interval:
     if not ordered.any():
         return NOT_MEASURED
     speeds, forgotten = speeds[ordered], forgotten[ordered]
-    rng, draws = np.random.default_rng(0), []
+    rng, draws = np.random.default_rng(0), []  # τ is no sum over items, so `resampled` cannot serve here
     for _ in range(DRAWS):
         which = rng.integers(len(speeds), size=(len(speeds), 1))
         some = rng.integers(speeds.shape[1], size=(1, speeds.shape[1]))

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from whence.data.rng import seeded_rng
+from whence.measures.bootstrap import resampling_counts
 
 DRAWS = 1000
 AT_ONCE = 512  # parts
@@ -38,8 +39,7 @@ def spread(
     values: Float[ndarray, "example part"], count: Float[ndarray, "example part"], seed: int = 0
 ) -> tuple[Float[ndarray, " part"], Float[ndarray, " part"], Float[ndarray, " part"]]:
     """The mean of each part, and where the middle 95 % of it lies when texts are drawn again (percentile bootstrap)."""
-    n = len(values)
-    often = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), DRAWS).astype(float)  # [draw example]
+    often = resampling_counts(np.random.default_rng(seed), len(values), DRAWS)
     low, high = np.empty(values.shape[1]), np.empty(values.shape[1])
     for first in range(0, values.shape[1], AT_ONCE):
         some = slice(first, first + AT_ONCE)

@@ -9,6 +9,8 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from whence.data.syntax.forest import TRUE, Forest
+from whence.measures.bootstrap import resampling_counts
+from whence.measures.holm import holm
 from whence.measures.tree_divergence import OFFSETS
 
 if TYPE_CHECKING:
@@ -37,8 +39,7 @@ class Again:
 
     def __init__(self, examples: Int[ndarray, " sentence"], seed: int = 0, draws: int = RESAMPLES) -> None:
         self.begins = np.flatnonzero(np.diff(examples, prepend=-1))  # sentences come in the order of their examples
-        n = len(self.begins)
-        self.often = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), draws).astype(float)
+        self.often = resampling_counts(np.random.default_rng(seed), len(self.begins), draws)
 
     def ratio(self, sums: Float[ndarray, "sentence cell"], counts: Float[ndarray, " sentence"]) -> Spread:
         """Σ sums / Σ counts over all sentences."""
@@ -141,17 +142,6 @@ def ranking(table: pd.DataFrame) -> pd.DataFrame:
         "attachment_p_holm": holm(norm.sf(beyond)), "z": worst["z"],
     })  # fmt: skip
     return found.sort_values("z", kind="stable", ignore_index=True).drop(columns="z")
-
-
-def holm(p: Float[ndarray, " test"]) -> Float[ndarray, " test"]:
-    """p corrected for all tests: the smallest times their number, the next times one less, none below one before it.
-
-    (Holm 1979.) That of statsmodels collects all garbage first, which takes longer than a whole table does.
-    """
-    order = np.argsort(p, kind="stable")
-    corrected = np.empty(len(p))
-    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
-    return corrected
 
 
 def scaled(difference: pd.Series, error: pd.Series) -> ndarray:

@@ -59,15 +59,19 @@ def resampled(measure: Measure, *sides: Counts, draws: int = 2000, seed: int = 0
         raise ValueError(f"expected counts [seed example count] of one shape, came {sorted(shapes)}")
     n_seed, n_example, _ = sides[0].shape
     generator, chunk = np.random.default_rng(seed), max(1, AT_ONCE // n_example)
-    alike = np.full(n_example, 1 / n_example)
     found = []
     for done in range(0, draws, chunk):
         size = min(chunk, draws - done)
-        often = generator.multinomial(n_example, alike, size).astype(float)  # [draw example]
+        often = resampling_counts(generator, n_example, size)
         seeds = generator.integers(n_seed, size=(size, n_seed, 1))
         sums = (np.tensordot(often, side, axes=(1, 1)) for side in sides)  # [draw seed count]
         found.append([measure(np.take_along_axis(of_all, seeds, axis=1)).mean(-1) for of_all in sums])  # [side draw]
     return np.concatenate(found, axis=1).T
+
+
+def resampling_counts(rng: np.random.Generator, n: int, draws: int) -> Float[ndarray, "draw example"]:
+    """How often each of n examples is drawn, when n of them are drawn with replacement, so many times."""
+    return rng.multinomial(n, np.full(n, 1 / n), draws).astype(float)
 
 
 def interval(mean: float, draws: Float[ndarray, " draw"], level: float = 0.95) -> Interval:

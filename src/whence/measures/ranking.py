@@ -17,11 +17,9 @@ def average_precision(scores: Float[ndarray, " item"], marked: Bool[ndarray, " i
         raise ValueError(f"expected finite scores and as many marks, came {scores.shape} and {marked.shape}")
     if not marked.any():
         return float("nan")
-    order = np.argsort(-scores, kind="stable")
-    last = np.append(np.diff(scores[order]) != 0, True)  # of the items with the same score
-    found = np.cumsum(marked[order])[last]
-    precision = found / (np.flatnonzero(last) + 1)
-    return float((np.diff(found, prepend=0) * precision).sum() / marked.sum())
+    from sklearn.metrics import average_precision_score  # type: ignore[import-untyped]  # it takes a second to import
+
+    return float(average_precision_score(marked, scores))
 
 
 def r_precision(scores: Float[ndarray, " item"], marked: Bool[ndarray, " item"]) -> float:
@@ -45,6 +43,7 @@ def kendall_tau(first: Float[ndarray, " item"], second: Float[ndarray, " item"])
     """Kendall's τ-b: 1 (the same order) to -1 (the reverse); NaN where there is no order: one item, or all equal.
 
     τ = (C − D) / √((C + D + T₁)(C + D + T₂)): C pairs in the same order, D in the reverse, T₁ and T₂ ties of one alone.
+    The same as scipy's `kendalltau`, many times faster on the short series that are resampled here.
     """
     pairs = np.triu_indices(len(first), 1)
     one, other = (np.sign(values[pairs[0]] - values[pairs[1]]) for values in (first, second))
