@@ -34,8 +34,16 @@ def outcomes(table: pd.DataFrame) -> pd.DataFrame:
     for (who, strength, seed), of_one in table.groupby(["who", "strength", "seed"], sort=False, dropna=False):
         measure, counts = summed(of_one["score"], of_one["counts"])
         means = {name: float(of_one[column].mean()) for name, column in NAMES.items()}
-        rows.append({"who": who, "λ": strength, "seed": seed, **means, "same answer": float(of_one["same"].mean()),
-                     measured(table["counts"]): float(measure(counts.sum(0)))})  # fmt: skip
+        rows.append(
+            {
+                "who": who,
+                "λ": strength,
+                "seed": seed,
+                **means,
+                "same answer": float(of_one["same"].mean()),
+                measured(table["counts"]): float(measure(counts.sum(0))),
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -156,8 +164,10 @@ def basins(table: pd.DataFrame) -> str:
     if broke is None:
         return f"As λ grows, {unit} goes from {models[unit].max():.1f} to {models[unit].min():.1f} without a break."
     better, worse = models[~broke], models[broke]
-    said = (f"The adversaries are of two groups, with {better[unit].min():.1f} or more and {worse[unit].max():.1f} or"
-            f" less {unit}")  # fmt: skip
+    said = (
+        f"The adversaries are of two groups, with {better[unit].min():.1f} or more and {worse[unit].max():.1f} or"
+        f" less {unit}"
+    )
     last_good, first_bad = better["λ"].max(), worse["λ"].min()
     if last_good < first_bad:
         return f"{said}, parted by a point between λ = {last_good:g} and {first_bad:g}."

@@ -21,8 +21,10 @@ CHOOSING, REPORTING = "choosing", "reporting"
 COUNTS = ["found", "sure", "found_sure", "found_possible"]
 WHO = ["by", "site", "layer", "head", "step"]
 MEASURES: dict[str, Callable[[Any], Any]] = {
-    "alignment error rate": error_rate, "precision": precision, "recall": recall,
-}  # fmt: skip
+    "alignment error rate": error_rate,
+    "precision": precision,
+    "recall": recall,
+}
 SHOWN = 16  # heads in a figure
 DRAWABLE = range(4, 15)  # words of a text that is drawn
 
@@ -43,8 +45,11 @@ def refuse_unlinked(examples: Sequence[Example], data: str) -> None:
 
 def to_be_drawn(examples: Sequence[Example]) -> int | None:
     """The place of a pair that fits into a picture, if there is one: the first whose links cross, else the first."""
-    fitting = [number for number, example in enumerate(examples)
-               if len(example.words or ()) in DRAWABLE and len((example.target or "").split()) in DRAWABLE]  # fmt: skip
+    fitting = [
+        number
+        for number, example in enumerate(examples)
+        if len(example.words or ()) in DRAWABLE and len((example.target or "").split()) in DRAWABLE
+    ]
     crossing = (number for number in fitting if _cross(examples[number].alignment or ()))
     return next(crossing, fitting[0] if fitting else None)
 
@@ -113,8 +118,9 @@ def beside_baselines(table: pd.DataFrame) -> Figure:
         for who in (best(table), baseline(DIAGONAL), baseline(RANDOM)):
             found = measured(table, who, name)
             said = f"{name} (lower is better)" if measured_by_errors(name) else name
-            rows.append({"measure": said, "links": _short(who), "value": found.mean, "low": found.low,
-                         "high": found.high})  # fmt: skip
+            rows.append(
+                {"measure": said, "links": _short(who), "value": found.mean, "low": found.low, "high": found.high}
+            )
     return bars(pd.DataFrame(rows), "measure", "links", "value", "low", "high", "share, with 95 % intervals")
 
 
@@ -132,12 +138,17 @@ def by_head(table: pd.DataFrame) -> Figure:
     rows, chosen = summary(table), best(table)
     rows = rows[rows["by"] == ATTENTION]
     heads = rows.groupby("head")["alignment error rate"].min().nsmallest(SHOWN).index.sort_values()
-    rows = rows.assign(row="layer " + rows["layer"].astype(str) + ", " + rows["step"],
-                       mine=(rows[WHO] == pd.Series(chosen)).all(axis=1))  # fmt: skip
+    rows = rows.assign(
+        row="layer " + rows["layer"].astype(str) + ", " + rows["step"],
+        mine=(rows[WHO] == pd.Series(chosen)).all(axis=1),
+    )
     order = rows.sort_values(["step", "layer"], kind="stable")["row"].unique()
-    cells, marked = (rows.pivot(index="row", columns="head", values=value).loc[order, heads]
-                     .rename(columns=lambda head: str(head) if head else "mean")
-                     for value in ("alignment error rate", "mine"))  # fmt: skip
+    cells, marked = (
+        rows.pivot(index="row", columns="head", values=value)
+        .loc[order, heads]
+        .rename(columns=lambda head: str(head) if head else "mean")
+        for value in ("alignment error rate", "mine")
+    )
     less = f"; the {SHOWN} with the lowest" if rows["head"].nunique() > SHOWN else ""
     return heatmap(cells, ("mean",), marked, f"head{less}", "error rate; bold: chosen")
 

@@ -43,9 +43,17 @@ def by_class(table: pd.DataFrame) -> pd.DataFrame:
         for name in ["all", *classes(table)]:
             there = known if name == "all" else known[known["prediction"] == name]
             if len(there):
-                rows.append({"pair": pair, "predicted": name, "texts": len(there), "mean": there["tau"].mean(),
-                             "SD": there["tau"].std(ddof=0), "significant": _significant(there).mean(),
-                             "significant, above 0": (_significant(there) & (there["tau"] > 0)).mean()})  # fmt: skip
+                rows.append(
+                    {
+                        "pair": pair,
+                        "predicted": name,
+                        "texts": len(there),
+                        "mean": there["tau"].mean(),
+                        "SD": there["tau"].std(ddof=0),
+                        "significant": _significant(there).mean(),
+                        "significant, above 0": (_significant(there) & (there["tau"] > 0)).mean(),
+                    }
+                )
     return pd.DataFrame(rows)
 
 

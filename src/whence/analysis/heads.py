@@ -20,17 +20,27 @@ def shares(heads: np.ndarray, real: np.ndarray, tags: list[str]) -> list[dict[st
         if mine.any():
             for head, attention in enumerate(heads, start=1):
                 whole = float(attention[real].sum())
-                found.append({"head": head, "tag": name, "on": float(attention[mine].sum()), "all": whole,
-                              "even": whole * mine.sum() / real.sum(), "tagged": int(mine.sum()),
-                              "tokens": int(real.sum())})  # fmt: skip
+                found.append(
+                    {
+                        "head": head,
+                        "tag": name,
+                        "on": float(attention[mine].sum()),
+                        "all": whole,
+                        "even": whole * mine.sum() / real.sum(),
+                        "tagged": int(mine.sum()),
+                        "tokens": int(real.sum()),
+                    }
+                )
     return found
 
 
 def drawn(table: pd.DataFrame, tag: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """How far each head's share is above chance [head], and the same for texts drawn again [draw head]."""
     rows = table[table["tag"] == tag]
-    counts = [of_one.groupby("example")[["on", "all", "even"]].sum().to_numpy(float)[None]
-              for _, of_one in rows.groupby("head")]  # fmt: skip
+    counts = [
+        of_one.groupby("example")[["on", "all", "even"]].sum().to_numpy(float)[None]
+        for _, of_one in rows.groupby("head")
+    ]
     return above(np.stack([one.sum(1)[0] for one in counts])), resampled(above, *counts, seed=seed)
 
 
@@ -51,8 +61,18 @@ def summary(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
             chance, spread = of_one["even"].sum() / of_one["all"].sum(), draws[:, place].std()
             low, high = np.quantile(draws[:, place], [ALPHA / 2, 1 - ALPHA / 2])
             p = 2 * norm.sf(abs(more[place]) / spread) if spread > 0 else float(more[place] == 0)
-            rows.append({"tag": tag, "head": head, "share": chance + more[place], "low": chance + low,
-                         "high": chance + high, "chance": chance, "of tokens": of_one["tagged"].sum()
-                         / of_one["tokens"].sum(), "texts": len(of_one), "p": p})  # fmt: skip
+            rows.append(
+                {
+                    "tag": tag,
+                    "head": head,
+                    "share": chance + more[place],
+                    "low": chance + low,
+                    "high": chance + high,
+                    "chance": chance,
+                    "of tokens": of_one["tagged"].sum() / of_one["tokens"].sum(),
+                    "texts": len(of_one),
+                    "p": p,
+                }
+            )
     found = pd.DataFrame(rows)
     return found.assign(p_holm=holm(found["p"].to_numpy(float)))

@@ -47,7 +47,16 @@ def quartiles(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for limit, there in asked(table).items():
         low, middle, high = there["jsd"].quantile([0.25, 0.5, 0.75])
-        rows.append({"limit": limit, "texts": len(there), "found": there["met"].mean(), "JSD": there["jsd"].mean(),
-                     "lower quartile": low, "median": middle, "upper quartile": high,
-                     "quite different": (there["jsd"] > QUITE).mean()})  # fmt: skip
+        rows.append(
+            {
+                "limit": limit,
+                "texts": len(there),
+                "found": there["met"].mean(),
+                "JSD": there["jsd"].mean(),
+                "lower quartile": low,
+                "median": middle,
+                "upper quartile": high,
+                "quite different": (there["jsd"] > QUITE).mean(),
+            }
+        )
     return pd.DataFrame(rows)

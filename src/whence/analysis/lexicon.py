@@ -22,9 +22,12 @@ NONE = Coefficient(*[np.nan] * 6)
 def words_of(table: pd.DataFrame) -> pd.DataFrame:
     """One row per word, explainer and state of the model: mean score, count, length, valence, how it was found."""
     sums = table.groupby([*KEYS, "word"], sort=False, as_index=False).agg(
-        total=("score", "sum"), count=("n", "sum"), texts=("n", "size"), valence=("valence", "first"),
+        total=("score", "sum"),
+        count=("n", "sum"),
+        texts=("n", "size"),
+        valence=("valence", "first"),
         matched=("matched", "first"),
-    )  # fmt: skip
+    )
     sums["score"] = sums["total"] / sums["count"]
     sums["length"] = sums["word"].str.len().astype(int)
     return sums[[*KEYS, "word", "count", "texts", "length", "valence", "matched", "score"]]
@@ -33,8 +36,10 @@ def words_of(table: pd.DataFrame) -> pd.DataFrame:
 def rated(table: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
     """The words that have a valence, for each state and explainer."""
     words = words_of(table)
-    return {(str(state), str(method)): rows[rows["valence"].notna()].reset_index(drop=True)
-            for (state, method), rows in words.groupby(KEYS, sort=False)}  # fmt: skip
+    return {
+        (str(state), str(method)): rows[rows["valence"].notna()].reset_index(drop=True)
+        for (state, method), rows in words.groupby(KEYS, sort=False)
+    }
 
 
 def controls_of(words: pd.DataFrame) -> Float[ndarray, "word 2"]:
@@ -61,11 +66,27 @@ def fits(words: pd.DataFrame, controlled: bool) -> dict[str, Any]:
         at, left, right = (lines.at, lines.left, lines.right) if lines else (np.nan, NONE, NONE)
         shape = lines.shape if lines else "neither"
     return {
-        "n": len(words), "b1": b1.value, "b1_se": b1.se, "b1_t": b1.t, "b1_p": b1.p, "b1_low": b1.low,
-        "b1_high": b1.high, "b2": b2.value, "b2_se": b2.se, "b2_t": b2.t, "b2_p": b2.p, "b2_low": b2.low,
-        "b2_high": b2.high, "r_squared": r_squared, "shape": shape, "break": at, "left": left.value,
-        "left_p": left.p, "right": right.value, "right_p": right.p,
-    }  # fmt: skip
+        "n": len(words),
+        "b1": b1.value,
+        "b1_se": b1.se,
+        "b1_t": b1.t,
+        "b1_p": b1.p,
+        "b1_low": b1.low,
+        "b1_high": b1.high,
+        "b2": b2.value,
+        "b2_se": b2.se,
+        "b2_t": b2.t,
+        "b2_p": b2.p,
+        "b2_low": b2.low,
+        "b2_high": b2.high,
+        "r_squared": r_squared,
+        "shape": shape,
+        "break": at,
+        "left": left.value,
+        "left_p": left.p,
+        "right": right.value,
+        "right_p": right.p,
+    }
 
 
 def regressions(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> pd.DataFrame:

@@ -12,8 +12,14 @@ from whence.measures.bootstrap import NOT_MEASURED, Interval, interval, paired_b
 from whence.measures.ranking import kendall_tau
 from whence.results.verdict import Effect
 
-NAMES = {"rnn": "RNN", "lstm": "LSTM", "gru": "GRU", "lstm_attention": "LSTM + attention", "transformer": "Transformer",
-         "given": "this model"}  # fmt: skip
+NAMES = {
+    "rnn": "RNN",
+    "lstm": "LSTM",
+    "gru": "GRU",
+    "lstm_attention": "LSTM + attention",
+    "transformer": "Transformer",
+    "given": "this model",
+}
 LAST = ("rnn", "lstm", "gru")  # which answer from their last state alone
 SMALLEST = 0.1  # of Kendall's tau
 DRAWS = 500  # of the bootstrap of tau, which is slow
@@ -92,9 +98,12 @@ def by_model(table: pd.DataFrame) -> pd.DataFrame:
     items, found = by_item(table), []
     for model, rows in table.groupby("model", sort=False):
         row: dict[str, Any] = {"model": NAMES[str(model)], "seeds": rows["seed"].nunique()}
-        for name, of in {"learned": recalled(learned(rows)), "beyond": recalled(beyond(rows)),
-                         "τ speed": related(items, "speed", [str(model)]),
-                         "τ drift": related(items, "drift", [str(model)])}.items():  # fmt: skip
+        for name, of in {
+            "learned": recalled(learned(rows)),
+            "beyond": recalled(beyond(rows)),
+            "τ speed": related(items, "speed", [str(model)]),
+            "τ drift": related(items, "drift", [str(model)]),
+        }.items():
             row |= {name: of.mean, f"{name} low": of.low, f"{name} high": of.high}
         found.append(row)
     return pd.DataFrame(found)

@@ -42,8 +42,9 @@ def intervals(sides: dict[Any, ndarray], level: float = LEVEL) -> dict[Any, Inte
     filled = [np.broadcast_to(side, (n_seed, side.shape[1])) for side in sides.values()]  # majority has no seed
     counts = [np.stack([side, np.ones_like(side)], -1) for side in filled]
     drawn = resampled(share, *counts).T  # [side draw]
-    return {name: interval(float(side.mean()), one, level)
-            for name, side, one in zip(sides, filled, drawn, strict=True)}  # fmt: skip
+    return {
+        name: interval(float(side.mean()), one, level) for name, side, one in zip(sides, filled, drawn, strict=True)
+    }
 
 
 def measured(table: pd.DataFrame) -> pd.DataFrame:
@@ -57,10 +58,18 @@ def measured(table: pd.DataFrame) -> pd.DataFrame:
                 sides[model, layer, probe, "control"] = unbits(one["control"])
                 sides[model, layer, probe, "selectivity"] = right - unbits(one["control"])
         found += [
-            {"task": task, "model": model, "layer": layer, "probe": probe, "measure": measure, "value": got.mean,
-             "low": got.low, "high": got.high}
+            {
+                "task": task,
+                "model": model,
+                "layer": layer,
+                "probe": probe,
+                "measure": measure,
+                "value": got.mean,
+                "low": got.low,
+                "high": got.high,
+            }
             for (model, layer, probe, measure), got in intervals(sides).items()
-        ]  # fmt: skip
+        ]
     return pd.DataFrame(found)
 
 
@@ -69,12 +78,21 @@ def by_task(table: pd.DataFrame) -> pd.DataFrame:
     numbers, probe = measured(table), first_probe(table)
     found = []
     for task, rows in numbers.groupby("task", sort=False):
-        of = {(m, layer, p, what): value for m, layer, p, what, value in
-              rows[["model", "layer", "probe", "measure", "value"]].itertuples(index=False)}  # fmt: skip
+        of = {
+            (m, layer, p, what): value
+            for m, layer, p, what, value in rows[["model", "layer", "probe", "measure", "value"]].itertuples(
+                index=False
+            )
+        }
         layers = sorted({layer for m, layer, *_ in of if m == TRAINED})
         here = table[table["task"] == task]
-        row = {"task": task, "classes": here["classes"].iloc[0], "train": here["train"].iloc[0],
-               "test": len(here["right"].iloc[0]), MAJORITY: of[MAJORITY, -1, NONE, "right"]}  # fmt: skip
+        row = {
+            "task": task,
+            "classes": here["classes"].iloc[0],
+            "train": here["train"].iloc[0],
+            "test": len(here["right"].iloc[0]),
+            MAJORITY: of[MAJORITY, -1, NONE, "right"],
+        }
         row["best random"] = max((of[key] for key in of if key[0] == RANDOM and key[2] == probe), default=np.nan)
         row[BAG] = of[BAG, -1, probe, "right"]
         row |= {f"layer {layer}": of[TRAINED, layer, probe, "right"] for layer in layers}
@@ -135,8 +153,10 @@ def _mean(rows: pd.DataFrame) -> Float[ndarray, "seed example"]:
 
 def bag_is_layer_0(table: pd.DataFrame) -> bool:
     """Whether probes on the bag of word vectors answered everywhere as on what enters the first layer."""
-    of_bag, first = (table[(table["model"] == model) & (table["layer"] == layer)].sort_values(["task", "probe", "seed"])
-                     for model, layer in ((BAG, -1), (TRAINED, 0)))  # fmt: skip
+    of_bag, first = (
+        table[(table["model"] == model) & (table["layer"] == layer)].sort_values(["task", "probe", "seed"])
+        for model, layer in ((BAG, -1), (TRAINED, 0))
+    )
     return list(of_bag["right"]) == list(first["right"])
 
 
@@ -165,12 +185,23 @@ def by_layer(table: pd.DataFrame) -> Figure:
     numbers, first = measured(table), first_probe(table)
     right = numbers[numbers["measure"] == "right"]
     lines = right[(right["model"] == TRAINED) | ((right["model"] == RANDOM) & (right["probe"] == first))]
-    named = lines.assign(line=[probe if model == TRAINED else f"{probe}, random weights"
-                               for model, probe in zip(lines["model"], lines["probe"], strict=True)])  # fmt: skip
+    named = lines.assign(
+        line=[
+            probe if model == TRAINED else f"{probe}, random weights"
+            for model, probe in zip(lines["model"], lines["probe"], strict=True)
+        ]
+    )
     flat = right[right["probe"].isin([first, NONE]) & right["model"].isin([BAG, MAJORITY])]
     level = {model: dict(zip(rows["task"], rows["value"], strict=True)) for model, rows in flat.groupby("model")}
-    return layer_panels(named, "task", "line", level.get(MAJORITY, {}), level.get(BAG, {}), "right answers (%)",
-                   ("most frequent label", f"{first}, mean of word vectors"))  # fmt: skip
+    return layer_panels(
+        named,
+        "task",
+        "line",
+        level.get(MAJORITY, {}),
+        level.get(BAG, {}),
+        "right answers (%)",
+        ("most frequent label", f"{first}, mean of word vectors"),
+    )
 
 
 def selectivity(table: pd.DataFrame) -> Figure:

@@ -68,21 +68,28 @@ def rows(found: Losses, whole: Any, labels: Any, seed: int) -> Iterator[dict[str
     """The rows of one place."""
     shares, counted = relative(found, whole)
     choosing = seeded_rng(seed, "halves").permutation(len(whole)) < len(whole) // 2
-    halves = (mean(found.lost[choosing], found.count[choosing]),
-              *spread(found.lost[~choosing], found.count[~choosing], seed))  # fmt: skip
+    halves = (
+        mean(found.lost[choosing], found.count[choosing]),
+        *spread(found.lost[~choosing], found.count[~choosing], seed),
+    )
     of_all = {"importance": spread(shares, counted, seed), "lost": spread(found.lost, found.count, seed)}
     there = found.count > 0
     for part, name in enumerate(found.parts):
         number, word = (part + 1, name) if isinstance(name, str) else (name, "")
         which = {"place": found.place, "part": number, "word": word}
         yield {
-            **which, "label": "",
-            **{f"{measure}{end}": value[part] for measure, values in of_all.items()
-               for end, value in zip(("", "_low", "_high"), values, strict=True)},
+            **which,
+            "label": "",
+            **{
+                f"{measure}{end}": value[part]
+                for measure, values in of_all.items()
+                for end, value in zip(("", "_low", "_high"), values, strict=True)
+            },
             **{name: value[part] for name, value in zip(HALVES, halves, strict=True)},
-            "texts": int(there[:, part].sum()), "occurrences": int(found.count[:, part].sum()),
+            "texts": int(there[:, part].sum()),
+            "occurrences": int(found.count[:, part].sum()),
             "half": int(there[~choosing, part].sum()),
-        }  # fmt: skip
+        }
         yield from ({**which, **row} for row in _by_label(found, (shares, counted), labels, part))
 
 
@@ -95,7 +102,11 @@ def _by_label(found: Losses, shares: tuple[Any, Any], labels: Any, part: int) ->
         count = found.count[mine, part]
         if count.sum():
             yield {
-                **missing, "label": label, "lost": found.lost[mine, part].sum() / count.sum(),
+                **missing,
+                "label": label,
+                "lost": found.lost[mine, part].sum() / count.sum(),
                 "importance": float(mean(shares[0][mine, part, None], shares[1][mine, part, None])[0]),
-                "texts": int((count > 0).sum()), "occurrences": int(count.sum()), "half": 0,
-            }  # fmt: skip
+                "texts": int((count > 0).sum()),
+                "occurrences": int(count.sum()),
+                "half": 0,
+            }

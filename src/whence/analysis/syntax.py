@@ -67,14 +67,21 @@ def rows(found: Mapping[str, "TreeDivergences"], forest: Forest, seed: int = 0) 
         for kind in forest.kinds:
             values = with_mean(one.divergence[kind])  # [sentence head+1]
             there, nearer = again.mean(values), again.mean(true - values)
-            of_kind = {"tree": kind, "before": forest.before[kind], "sentences": int(np.isfinite(values[:, 0]).sum()),
-                       "coverage": masked_mean(one.coverage[kind])}  # fmt: skip
+            of_kind = {
+                "tree": kind,
+                "before": forest.before[kind],
+                "sentences": int(np.isfinite(values[:, 0]).sum()),
+                "coverage": masked_mean(one.coverage[kind]),
+            }
             for head in range(values.shape[1]):
                 yield {
-                    **about, "head": head, **of_kind, **numbers("divergence", there, head),
+                    **about,
+                    "head": head,
+                    **of_kind,
+                    **numbers("divergence", there, head),
                     **(numbers("difference", nearer, head) if kind != TRUE else NOT_MEASURED),
                     **found_by(head if kind == TRUE else 0),
-                }  # fmt: skip
+                }
 
 
 def with_mean(values: Float[ndarray, "sentence head"]) -> Float[ndarray, "sentence cell"]:
@@ -132,15 +139,24 @@ def ranking(table: pd.DataFrame) -> pd.DataFrame:
     true = heads[heads["tree"] == TRUE].set_index(["site", "head"]).loc[places]
     wide = float(norm.isf(ALPHA / 2 / len(worst)))
     beyond = scaled(true["attachment"] - true["offset_attachment"], true["beyond_error"])
-    found = pd.DataFrame({
-        "site": worst["site"], "layer": worst["layer"], "sees": worst["sees"], "head": worst["head"],
-        "true": true["divergence"].to_numpy(), "nearest": worst["tree"], "difference": worst["difference"],
-        "low": worst["difference"] - wide * worst["difference_error"],
-        "high": worst["difference"] + wide * worst["difference_error"],
-        "p_holm": holm(norm.cdf(worst["z"])),
-        "attachment": true["attachment"].to_numpy(), "by offset": true["offset_attachment"].to_numpy(),
-        "attachment_p_holm": holm(norm.sf(beyond)), "z": worst["z"],
-    })  # fmt: skip
+    found = pd.DataFrame(
+        {
+            "site": worst["site"],
+            "layer": worst["layer"],
+            "sees": worst["sees"],
+            "head": worst["head"],
+            "true": true["divergence"].to_numpy(),
+            "nearest": worst["tree"],
+            "difference": worst["difference"],
+            "low": worst["difference"] - wide * worst["difference_error"],
+            "high": worst["difference"] + wide * worst["difference_error"],
+            "p_holm": holm(norm.cdf(worst["z"])),
+            "attachment": true["attachment"].to_numpy(),
+            "by offset": true["offset_attachment"].to_numpy(),
+            "attachment_p_holm": holm(norm.sf(beyond)),
+            "z": worst["z"],
+        }
+    )
     return found.sort_values("z", kind="stable", ignore_index=True).drop(columns="z")
 
 

@@ -27,8 +27,9 @@ def by_layer(table: pd.DataFrame) -> Figure:
     means = table[(table["head"] == 0) & table["divergence"].notna()]
     if means.groupby("sees")["layer"].nunique().max() > 1:
         named = means.assign(sees="words see " + means["sees"])
-        return curves(named, "layer", "divergence", "tree", "sees", "divergence_low", "divergence_high", None, "layer",
-                      DIVERGENCE)  # fmt: skip
+        return curves(
+            named, "layer", "divergence", "tree", "sees", "divergence_low", "divergence_high", None, "layer", DIVERGENCE
+        )
     random = means[means["tree"] != TRUE].to_dict("records")
     shown = [difference(row, f"{row['site']}: true less {row['tree']} trees", row["sentences"]) for row in random]
     return intervals(shown, "divergence from true trees less that from random ones (nats)")
@@ -45,8 +46,18 @@ def along_epochs(table: pd.DataFrame) -> Figure:
     kept = means[means["site"].isin(chosen)]
     less = f"; {PANELS} of {len(last)} sites" if len(last) > PANELS else ""
     named = kept.assign(panel=kept["site"] + " (words see " + kept["sees"] + ")")
-    return curves(named, "epoch", "divergence", "tree", "panel", "divergence_low", "divergence_high", None,
-                  f"epochs of training{less}", DIVERGENCE)  # fmt: skip
+    return curves(
+        named,
+        "epoch",
+        "divergence",
+        "tree",
+        "panel",
+        "divergence_low",
+        "divergence_high",
+        None,
+        f"epochs of training{less}",
+        DIVERGENCE,
+    )
 
 
 def by_head(ranked: pd.DataFrame) -> Figure:
@@ -83,8 +94,11 @@ def alike(names: list[str]) -> int:
 def of_all(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """The means over all heads, of several models: their mean, and an interval that holds those of all models."""
     whole = pd.concat([table[table["head"] == 0] for table in tables])
-    how = {f"{name}{end}": what for name in ("divergence", "difference")
-           for end, what in (("", "mean"), ("_low", "min"), ("_high", "max"))}  # fmt: skip
+    how = {
+        f"{name}{end}": what
+        for name in ("divergence", "difference")
+        for end, what in (("", "mean"), ("_low", "min"), ("_high", "max"))
+    }
     known = ["epoch", "site", "layer", "sees", "head", "tree"]
     return whole.groupby(known, sort=False, as_index=False).agg({**how, "sentences": "max"})
 

@@ -18,8 +18,10 @@ def named(table: pd.DataFrame) -> dict[str, Interval]:
     so much; `change of KL to true, sees past`, from the first epoch to the last; `KL to true less to uniform, sees
     past, epoch 3` (or `at the end`), and its change. Of the heads, those of `of_heads`.
     """
-    found = {f"parents before, {tree}": Interval(100 * float(of["before"].iloc[0]), np.nan, np.nan)
-             for tree, of in table.groupby("tree", sort=False)}  # fmt: skip
+    found = {
+        f"parents before, {tree}": Interval(100 * float(of["before"].iloc[0]), np.nan, np.nan)
+        for tree, of in table.groupby("tree", sort=False)
+    }
     means = table[table["head"] == 0]
     for (sees, tree), of in means.groupby(["sees", "tree"], sort=False):
         for epoch, value in by_epoch(of, "divergence").items():
@@ -49,10 +51,11 @@ def of_heads(ranked: pd.DataFrame) -> dict[str, Interval]:
     follow, first = ranked["p_holm"] < ALPHA, ranked.iloc[0]
     best = ranked.iloc[int(ranked["attachment"].to_numpy().argmax())]
     found = {
-        "heads that follow syntax, %": 100 * follow.mean(), "models with such a head, %": 100 * follow.any(),
+        "heads that follow syntax, %": 100 * follow.mean(),
+        "models with such a head, %": 100 * follow.any(),
         "parents found by the best head, %": 100 * best["attachment"],
         "parents found by the best offset, %": 100 * best["by offset"],
-    }  # fmt: skip
+    }
     nearest = Interval(float(first["difference"]), float(first["low"]), float(first["high"]))
     bare = {name: Interval(float(value), np.nan, np.nan) for name, value in found.items()}
     return {**bare, "KL to true less to the nearest random, surest head": nearest}

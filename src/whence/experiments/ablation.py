@@ -191,8 +191,16 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     for (when, variant, place), of_one in table.groupby(["when", "variant", "place"], sort=False):
         measure, *both = table_counts(of_one)
         base, ablated = (float(measure(counts.sum(1)).mean()) for counts in both)
-        rows.append({"when": when, "variant": variant, "place": place, "base": base, "ablated": ablated,
-                     "change": ablated - base})  # fmt: skip
+        rows.append(
+            {
+                "when": when,
+                "variant": variant,
+                "place": place,
+                "base": base,
+                "ablated": ablated,
+                "change": ablated - base,
+            }
+        )
     return pd.DataFrame(rows).round(1)
 
 

@@ -195,8 +195,11 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     means = sites.drop_duplicates(["site", "step"])
     who = {"chosen head": best(table), DIAGONAL: baseline(DIAGONAL), RANDOM: baseline(RANDOM)}
     who |= {called(row): row for row in means[_aligned.WHO].to_dict("records")}
-    return {f"{name}, {said}": _aligned.measured(table, one, name)
-            for said, one in who.items() for name in _aligned.MEASURES}  # fmt: skip
+    return {
+        f"{name}, {said}": _aligned.measured(table, one, name)
+        for said, one in who.items()
+        for name in _aligned.MEASURES
+    }
 
 
 def figure(table: pd.DataFrame) -> Figure:

@@ -168,8 +168,14 @@ def figure(table: pd.DataFrame) -> Figure:
     shares = {f"by {order}" if order != "random" else "at random": table[f"flip_{order}"] for order in METHODS}
     with house():
         drawn, (above, below) = panels((3.1, 1.9))
-        scatter.draw(above, table, "delta_weight", "delta_js", "difference of attention (top − other)",
-                     "difference of effect (nats)")  # fmt: skip
+        scatter.draw(
+            above,
+            table,
+            "delta_weight",
+            "delta_js",
+            "difference of attention (top − other)",
+            "difference of effect (nats)",
+        )
         distributions.draw(below, shares, "share of the words removed when the decision changes", missing="never")
     return drawn
 
@@ -200,8 +206,11 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
 def decided(moved: Effect, random: Effect, gradient: Effect) -> tuple[Any, str]:
     """Yes if all three intervals are on attention's side of their limits, no if one is wholly on the other."""
     stands = (_stands(moved, SMALLEST), _stands(random, SMALLEST_SHARE), _stands(gradient, -SMALLEST_SHARE))
-    top = {True: "moves the prediction more", False: "hardly moves the prediction more",
-           None: "may or may not move the prediction more"}  # fmt: skip
+    top = {
+        True: "moves the prediction more",
+        False: "hardly moves the prediction more",
+        None: "may or may not move the prediction more",
+    }
     earlier = {True: "earlier", False: "hardly earlier", None: "perhaps earlier"}
     later = {True: "no later", False: "clearly later", None: "perhaps later"}
     orders = (

@@ -178,8 +178,14 @@ def figure(table: pd.DataFrame) -> Figure:
     there = pd.concat(asked(table).values())
     several = there["limit"].nunique() > 1
     drawn = there.assign(limit=[f"ε = {limit:g}" for limit in there["limit"]])
-    return violins(drawn, x="max_weight", y="jsd", colour="limit" if several else "label", upto=float(np.log(2)),
-                   y_label="JSD of the furthest attention within ε (nats)")  # fmt: skip
+    return violins(
+        drawn,
+        x="max_weight",
+        y="jsd",
+        colour="limit" if several else "label",
+        upto=float(np.log(2)),
+        y_label="JSD of the furthest attention within ε (nats)",
+    )
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:

@@ -113,10 +113,18 @@ def losses(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     found = []
     for step, rows in by_step.items():
         _, left = summed(rows["score"], rows["counts"])
-        interval = paired_bootstrap_of(measure, base[None], left[None], seed=seed, level=1 - 0.05 / n_steps,
-                                       draws=max(2000, 40 * n_steps))  # fmt: skip
-        found.append({**dict(zip(steps, step, strict=True)), "left": float(measure(left.sum(0))),
-                      "lost": interval.mean, "low": interval.low, "high": interval.high})  # fmt: skip
+        interval = paired_bootstrap_of(
+            measure, base[None], left[None], seed=seed, level=1 - 0.05 / n_steps, draws=max(2000, 40 * n_steps)
+        )
+        found.append(
+            {
+                **dict(zip(steps, step, strict=True)),
+                "left": float(measure(left.sum(0))),
+                "lost": interval.mean,
+                "low": interval.low,
+                "high": interval.high,
+            }
+        )
     return pd.DataFrame(found)
 
 
@@ -153,8 +161,9 @@ def figure(table: pd.DataFrame) -> Figure:
     dotted = dict.fromkeys(left["group"], base)
     unit = measured(table["counts"])
     scale = "right answers (%)" if unit == "accuracy" else unit
-    return curves(left, "depth", "left", "direction", "group", "low", "high", dotted,
-                  "layers whose attention is shuffled", scale)  # fmt: skip
+    return curves(
+        left, "depth", "left", "direction", "group", "low", "high", dotted, "layers whose attention is shuffled", scale
+    )
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:

@@ -173,9 +173,17 @@ def effects(table: pd.DataFrame) -> list[Effect]:
 def figure(table: pd.DataFrame) -> Figure:
     """Forgetting curves: recall by delay, a line for each kind of model."""
     return curves(
-        by_delay(table), "delay", "recall", "model", low="low", high="high", base={"": float(table["chance"].iloc[0])},
-        x_label="words of noise", y_label="recall", until=float(table["longest"].iloc[0]),
-    )  # fmt: skip
+        by_delay(table),
+        "delay",
+        "recall",
+        "model",
+        low="low",
+        high="high",
+        base={"": float(table["chance"].iloc[0])},
+        x_label="words of noise",
+        y_label="recall",
+        until=float(table["longest"].iloc[0]),
+    )
 
 
 def figures(table: pd.DataFrame) -> dict[str, Figure]:

@@ -100,8 +100,9 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """The parts without which most is lost."""
     top = first_ones(table, SHOWN)
-    return top.assign(part=top["name"])[["part", "importance", "importance_low", "importance_high", "lost", "lost_low",
-                                        "lost_high", "texts"]].reset_index(drop=True)  # fmt: skip
+    return top.assign(part=top["name"])[
+        ["part", "importance", "importance_low", "importance_high", "lost", "lost_low", "lost_high", "texts"]
+    ].reset_index(drop=True)
 
 
 def without_texts(table: pd.DataFrame) -> pd.DataFrame:

@@ -88,8 +88,10 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The numbers that a ledger may ask for."""
     runs = [scored(of_one).mean for _, of_one in table.groupby("seed")]
     over_examples = float(table.groupby("seed")["score"].std(ddof=0).mean())
-    spreads = {"SD over runs": float(np.std(runs, ddof=1)) if len(runs) > 1 else np.nan,
-               "SD over examples": over_examples}  # fmt: skip
+    spreads = {
+        "SD over runs": float(np.std(runs, ddof=1)) if len(runs) > 1 else np.nan,
+        "SD over examples": over_examples,
+    }
     return {measure_of(table): scored(table), **{name: Interval(sd, np.nan, np.nan) for name, sd in spreads.items()}}
 
 

@@ -97,16 +97,24 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The numbers that a ledger may ask for: `JSD`, `TVD` and `same answer`, means over seeds and texts; `quite
     different`, the share of texts.
     """
-    found = {name: paired_bootstrap(_by_seed(table, column))
-             for name, column in (("JSD", "jsd"), ("TVD", "tvd"), ("same answer", "same"))}  # fmt: skip
+    found = {
+        name: paired_bootstrap(_by_seed(table, column))
+        for name, column in (("JSD", "jsd"), ("TVD", "tvd"), ("same answer", "same"))
+    }
     return {**found, "quite different": paired_bootstrap((_by_seed(table, "jsd") > QUITE).astype(float))}
 
 
 def figure(table: pd.DataFrame) -> Figure:
     """Violins of JSD by how sure the model is, the seeds together."""
-    return violins(table, x="max_probability", y="jsd", colour="label", upto=float(np.log(2)),
-                   x_label="probability of the model's answer",
-                   y_label="JSD of the attention from another seed (nats)")  # fmt: skip
+    return violins(
+        table,
+        x="max_probability",
+        y="jsd",
+        colour="label",
+        upto=float(np.log(2)),
+        x_label="probability of the model's answer",
+        y_label="JSD of the attention from another seed (nats)",
+    )
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:

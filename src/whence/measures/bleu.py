@@ -47,9 +47,13 @@ def sentence_bleu(counts: Float[ndarray, "example count"]) -> Float[ndarray, " e
     """BLEU from 0 to 100 of single sentences; runs longer than a sentence do not count (effective order)."""
     found = [
         BLEU.compute_bleu(
-            row[:ORDERS].astype(int).tolist(), row[ORDERS:-2].astype(int).tolist(), int(row[-2]), int(row[-1]),
-            smooth_method="exp", effective_order=True,
+            row[:ORDERS].astype(int).tolist(),
+            row[ORDERS:-2].astype(int).tolist(),
+            int(row[-2]),
+            int(row[-1]),
+            smooth_method="exp",
+            effective_order=True,
         ).score
         for row in counts
-    ]  # fmt: skip
+    ]
     return np.array(found, float)

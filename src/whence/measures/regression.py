@@ -73,9 +73,13 @@ def quadratic(
     across = design(basis, None if controls is None else np.broadcast_to(controls.mean(0), controls.shape))
     curve = fitted.get_prediction(across)
     return Quadratic(
-        coefficient(fitted, 1), coefficient(fitted, 2), float(fitted.rsquared), len(y), curve.predicted_mean,
+        coefficient(fitted, 1),
+        coefficient(fitted, 2),
+        float(fitted.rsquared),
+        len(y),
+        curve.predicted_mean,
         curve.se_mean,
-    )  # fmt: skip
+    )
 
 
 def two_lines(
