@@ -14,9 +14,14 @@ def additive(dtype=torch.float64, **options):
     """A small model over words, in double precision so that differences can be taken."""
     tokenizer = word_tokenizer(WORDED)
     config = AdditiveConfig(
-        vocab_size=len(tokenizer), embedding_size=6, hidden_size=4, pad_token_id=0, bos_token_id=2, eos_token_id=3,
+        vocab_size=len(tokenizer),
+        embedding_size=6,
+        hidden_size=4,
+        pad_token_id=0,
+        bos_token_id=2,
+        eos_token_id=3,
         **options,
-    )  # fmt: skip
+    )
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = AdditiveForSequenceClassification(config).to(dtype)

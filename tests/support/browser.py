@@ -10,9 +10,16 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1700,1300",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--window-size=1700,1300",
+)
 
 
 def outcome(page, folder, *flags):
@@ -22,8 +29,9 @@ def outcome(page, folder, *flags):
         pytest.skip("no chromium here to open a page with; `apt-get install chromium` brings it")
     (folder / "page.html").write_text(page, encoding="utf-8")
     address, mine = (folder / "page.html").as_uri(), f"--user-data-dir={folder / 'browser'}"
-    run = subprocess.run([found, *FLAGS, *flags, mine, "--dump-dom", address], capture_output=True, text=True,
-                         timeout=120, check=False)  # fmt: skip
+    run = subprocess.run(
+        [found, *FLAGS, *flags, mine, "--dump-dom", address], capture_output=True, text=True, timeout=120, check=False
+    )
     said = re.search(r'<pre id="outcome">(.*?)</pre>', run.stdout, flags=re.DOTALL)
     assert said, f"the page said nothing; the browser: {run.stderr[-2000:]}"
     return json.loads(unescape(said[1]))

@@ -10,8 +10,15 @@ def by_hand(**changes):
     weights = np.array([[[[0.9, 0.1], [0.4, 0.6]]], [[[0.5, 0.5], [0.2, 0.8]]]])  # [depth head query key]
     nodes = np.array([[[0.56, 0.44]], [[0.32, 0.68]], [[0.4, 0.6]]])  # [level head token]; see test_flow
     nodes[0, 0] = [0.32 * 0.9 + 0.68 * 0.4, 0.32 * 0.1 + 0.68 * 0.6]
-    given = {"tokens": ("so", "dull"), "scores": nodes[0, 0], "nodes": nodes, "weights": weights,
-             "readout": np.array([0.4, 0.6]), "method": "lat", "prediction": "negative"}  # fmt: skip
+    given = {
+        "tokens": ("so", "dull"),
+        "scores": nodes[0, 0],
+        "nodes": nodes,
+        "weights": weights,
+        "readout": np.array([0.4, 0.6]),
+        "method": "lat",
+        "prediction": "negative",
+    }
     return Flow(**given | changes)
 
 

@@ -14,8 +14,15 @@ LONG = narrative([["a", "lovely", "day"], ["then"], ["grim", "news"]], [0.5, 0.5
 BRIEF = narrative([["then", "a", "grim", "day"], ["news"]], [-0.5, 0.0])
 
 
-SIZES = {"embedding_size": 8, "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "head_size": 4,
-         "intermediate_size": 8, "lstm_size": 8}  # fmt: skip
+SIZES = {
+    "embedding_size": 8,
+    "hidden_size": 8,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "head_size": 4,
+    "intermediate_size": 8,
+    "lstm_size": 8,
+}
 
 
 def reader(tokenizer=None) -> Subject:

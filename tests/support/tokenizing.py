@@ -9,8 +9,24 @@ from support import zoo
 from whence.subject.subject import Subject
 
 SPECIALS = ["[PAD]", "[CLS]", "[SEP]", "[UNK]"]
-WORDS = ["the", "a", "movie", "film", "story", "was", "good", "bad", "not", ".", "!", "?",
-         "un", "##believ", "##able", "##s"]  # fmt: skip
+WORDS = [
+    "the",
+    "a",
+    "movie",
+    "film",
+    "story",
+    "was",
+    "good",
+    "bad",
+    "not",
+    ".",
+    "!",
+    "?",
+    "un",
+    "##believ",
+    "##able",
+    "##s",
+]
 TEXTS = ["the movie was good", "the story was bad and long", "an unbelievably moving film"]
 
 
@@ -25,9 +41,14 @@ def wordpiece(**options: object) -> hf.PreTrainedTokenizerFast:
     )
     given = {"model_input_names": ["input_ids", "token_type_ids", "attention_mask"], "model_max_length": 64, **options}
     return hf.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]", eos_token="[SEP]",
-        unk_token="[UNK]", **given,
-    )  # fmt: skip
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        eos_token="[SEP]",
+        unk_token="[UNK]",
+        **given,
+    )
 
 
 def byte_pairs(**options: object) -> hf.PreTrainedTokenizerFast:
@@ -36,9 +57,11 @@ def byte_pairs(**options: object) -> hf.PreTrainedTokenizerFast:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=290, special_tokens=["<end>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        vocab_size=290,
+        special_tokens=["<end>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
-    )  # fmt: skip
+    )
     tokenizer.train_from_iterator(TEXTS * 3, trainer)
     return hf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", **options)
 

@@ -129,7 +129,7 @@ def ranking(table: pd.DataFrame) -> pd.DataFrame:
     of all baselines the largest, corrected for all heads (Holm). Likewise p that its largest weight finds the parent no
     more often than the fixed offset does.
     """
-    from scipy.stats import norm  # type: ignore[import-untyped]  # it takes a second to import
+    from scipy.stats import norm  # it takes a second to import
 
     heads = table[(table["epoch"] == table["epoch"].iloc[-1]) & (table["head"] > 0)]
     random = heads[(heads["tree"] != TRUE) & heads["difference"].notna()]

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from numpy import ndarray
-from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
+from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from whence.core.attending import attending

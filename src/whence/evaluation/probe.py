@@ -36,10 +36,10 @@ class Probe:
     def model(self) -> Any:
         """The classifier, untrained."""
         if self.kind == "logistic":
-            from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+            from sklearn.linear_model import LogisticRegression
 
             return LogisticRegression(C=self.strength, max_iter=STEPS)
-        from sklearn.neural_network import MLPClassifier  # type: ignore[import-untyped]
+        from sklearn.neural_network import MLPClassifier
 
         return MLPClassifier(
             (self.units,),
@@ -64,7 +64,7 @@ class Probe:
         scaled = [(side - mean) / np.where(spread > 0, spread, 1) for side in (train, test)]
         model = self.model()
         with warnings.catch_warnings():  # an MLP is stopped after its epochs on purpose
-            from sklearn.exceptions import ConvergenceWarning  # type: ignore[import-untyped]
+            from sklearn.exceptions import ConvergenceWarning
 
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(scaled[0], np.asarray(labels))

@@ -53,7 +53,7 @@ def picture(scores: dict[str, float], grey: set[str], seed: int) -> tuple[np.nda
 
     Laid out by `wordcloud`, the highest score first; sizes follow ranks alone (`relative_scaling=0`, as in the paper).
     """
-    from wordcloud import WordCloud  # type: ignore[import-untyped]
+    from wordcloud import WordCloud
 
     made = WordCloud(
         width=WIDE,

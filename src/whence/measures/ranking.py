@@ -56,7 +56,7 @@ def kendall_test(first: Float[ndarray, " item"], second: Float[ndarray, " item"]
 
     p is exact where there are few items and no ties, else by the normal approximation with ties accounted for (scipy).
     """
-    from scipy.stats import kendalltau  # type: ignore[import-untyped]  # which takes a second to import
+    from scipy.stats import kendalltau  # which takes a second to import
 
     if len(first) < 2:
         return float("nan"), float("nan")

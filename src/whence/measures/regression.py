@@ -141,7 +141,7 @@ def varying(controls: Float[ndarray, "point control"] | None) -> Float[ndarray, 
 
 def least_squares(y: Float[ndarray, " point"], columns: Float[ndarray, "point all"], **options: Any) -> Any:
     """A fit of statsmodels, which takes a second to import: only when something is fitted."""
-    from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped]
+    from statsmodels.regression.linear_model import OLS
 
     return OLS(y, columns).fit(**options)
 

@@ -15,7 +15,7 @@ def data_folder(data_dir: str | Path | None = None) -> Path:
         return Path(data_dir)
     if os.environ.get("WHENCE_DATA"):
         return Path(os.environ["WHENCE_DATA"])
-    import pooch  # type: ignore[import-untyped]
+    import pooch
 
     return Path(pooch.os_cache("whence"))
 

@@ -56,7 +56,7 @@ def check_folder(entry: Entry, path: Path) -> None:
 
 def download(url: str, into: Path, *, quiet: bool = False) -> None:
     """Download a URL, with a progress bar unless `quiet`."""
-    import pooch  # type: ignore[import-untyped]
+    import pooch
     import requests
 
     try:

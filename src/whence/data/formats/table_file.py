@@ -59,7 +59,7 @@ def as_object(line: str, where: str) -> dict[str, Any]:
 
 def read_parquet(path: Path) -> Table:
     """A Parquet file as plain Python values."""
-    import pyarrow  # type: ignore[import-untyped]
+    import pyarrow
     from pyarrow import parquet
 
     if not path.exists():

@@ -32,7 +32,7 @@ def read_hub(name: str, columns: Columns | None = None) -> Corpus:
 def load_splits(name: str) -> dict[str, Any]:
     """The splits of a dataset on the hub or on disk."""
     try:
-        import datasets  # type: ignore[import-untyped]
+        import datasets
     except ImportError as error:
         raise BadData("datasets of the hub need the package `datasets`: pip install 'whence[hub]'") from error
     try:
@@ -49,7 +49,7 @@ def load_splits(name: str) -> dict[str, Any]:
 def load_online(name: str) -> Any:
     """A dataset by name; what follows the last slash may be its configuration."""
     import datasets
-    from datasets.exceptions import DatasetNotFoundError  # type: ignore[import-untyped]
+    from datasets.exceptions import DatasetNotFoundError
 
     first, _, last = name.rpartition("/")
     if first.count("/"):
