@@ -51,7 +51,7 @@ def above(sums: np.ndarray) -> np.ndarray:
 
 def summary(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """One row per tag and head: its share with an interval, chance on the same texts, and p corrected for all rows."""
-    from scipy.stats import norm  # type: ignore[import-untyped]  # it takes a second to import
+    from scipy.stats import norm  # it takes a second to import
 
     rows = []
     for tag in (tag for tag in TAGS if (table["tag"] == tag).any()):

@@ -17,7 +17,7 @@ def average_precision(scores: Float[ndarray, " item"], marked: Bool[ndarray, " i
         raise ValueError(f"expected finite scores and as many marks, came {scores.shape} and {marked.shape}")
     if not marked.any():
         return float("nan")
-    from sklearn.metrics import average_precision_score  # type: ignore[import-untyped]  # it takes a second to import
+    from sklearn.metrics import average_precision_score  # it takes a second to import
 
     return float(average_precision_score(marked, scores))
 
