@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from whence.data.synthetic import clauses, numerals, reviews
+from whence.data.synthetic import numerals, reviews
 from whence.reproducing import run as running
 from whence.reproducing import study_files
 from whence.reproducing.study_files import read
@@ -131,7 +131,6 @@ def test_a_mode_of_a_study_is_run_with_what_its_figures_measure(tmp_path, capsys
 def test_attention_compared_with_trees_by_epoch_with_the_papers_four_figures_and_known_answers(
     tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr(clauses, "SIZES", {"train": 4000, "dev": 60, "test": 100})
     study = smaller("varano2019", tmp_path, ("epochs = 2, learning_rate", "limit = 500, epochs = 2, learning_rate"))
     page = tmp_path / "page.md"
     said = whence(capsys, "reproduce", study, "--out", tmp_path, "--ledger", page, "--quiet")
@@ -164,8 +163,7 @@ def test_attention_compared_with_trees_by_epoch_with_the_papers_four_figures_and
         assert (tmp_path / f"page/varano2019-{name}.svg").exists()
 
 
-def test_attention_that_guides_a_model_of_single_words(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(clauses, "SIZES", {"train": 4000, "dev": 60, "test": 100})
+def test_attention_that_guides_a_model_of_single_words(tmp_path, capsys):
     file = smaller("yang2019", tmp_path, ("quick = { strengths = [0.2, 3.0]", "quick = { strengths = [0.2]"))
     page = tmp_path / "page.md"
     said = whence(
