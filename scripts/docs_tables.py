@@ -12,6 +12,7 @@ from pathlib import Path
 from whence.attribution.registry import EXPLAINERS
 from whence.cli import COMMANDS
 from whence.plugins import Registry
+from whence.reference_model import REFERENCE_MODELS
 from whence.reproducing import study_files
 from whence.results.experiment import EXPERIMENTS
 
@@ -55,6 +56,11 @@ def explainers() -> str:
     return table(("explainer", "score of a token"), built_in(EXPLAINERS))  # type: ignore[arg-type]
 
 
+def models() -> str:
+    """The reference models, each with what it is."""
+    return table(("model", "what it is"), built_in(REFERENCE_MODELS))  # type: ignore[arg-type]
+
+
 def studies() -> str:
     """The studies, each with its paper."""
     return table(("study", "paper"), {name: study_files.read(name).title for name in study_files.names()})
@@ -64,6 +70,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "commands": commands,
     "experiments": experiments,
     "explainers": explainers,
+    "models": models,
     "studies": studies,
 }
 

@@ -72,6 +72,10 @@ def ask(folder: Path) -> None:
         "run": ("run", "counting", *here, folder / "a"),
         "run script": ("run", "my_script:COUNTING", *here, folder / "b"),
         "correlation": ("run", "correlation", "--method", "letters", "raw_attention", *here, folder / "c"),
+        "train help": ("train", "small_bert", "--help"),
+        "train": ("train", "small_bert", "--data", "tiny_words", "--width", 4, "--out", folder / "model", "--json"),
+        "explain trained": ("explain", folder / "model", "yes", "--json", "--method", "letters"),
+        "audit": ("audit", bert, table, "--budget", 0.05, "--experiments", "counting", "--json", "--out", folder / "e"),
         "broken": (*explain, "broken_explainer"),
         "wrong type": ("run", "no_experiment", *here, folder / "d"),
         "wrong type in a script": (*explain, "my_script:NUMBER"),
@@ -88,6 +92,8 @@ def test_lists_show_them_and_say_which_cannot_be_used():
     there = json.loads(out)
     assert there["explainers"]["letters"] == "Score each token by its number of letters."
     assert there["experiments"]["counting"] == "How long are the texts?"
+    assert there["corpora"]["tiny_words"] == "One word decides."
+    assert there["models"]["small_bert"] == "A BERT of one layer."
     broken = there["explainers"]["broken_explainer"]
     assert broken.startswith("(cannot be used: the explainer broken_explainer of the package tiny-plugin cannot be")
     assert "No module named 'a_module_that_is_not_there'" in broken
@@ -129,6 +135,23 @@ def test_experiments_take_an_explainer_of_another_package():
     code, out, err = asked()["correlation"]
     assert code == 0, err
     assert json.loads(out)["verdict"]["answer"] in ("yes", "no", "undecided")
+
+
+def test_a_model_is_trained_on_a_corpus_of_the_same_package():
+    code, out, err = asked()["train"]
+    assert code == 0, err
+    assert 0 <= json.loads(out)["accuracy"] <= 1
+    assert "--width INT" in asked()["train help"][1]
+    code, out, err = asked()["explain trained"]
+    assert code == 0, err
+    assert json.loads(out)["prediction"] in ("yes", "no")
+
+
+def test_an_audit_runs_an_experiment_of_another_package():
+    code, out, err = asked()["audit"]
+    assert code == 0, err
+    report = Path(json.loads(out)["report"]).read_text(encoding="utf-8")
+    assert "Texts have " in report
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,50 @@ COUNTING = Experiment(about="How long are the texts?", config=Config, columns=CO
                       run=run, figure=figure, verdict=verdict, needs=Needs(labels=False))
 '''
 
-MODULES = {"explaining": EXPLAINER, "experimenting": EXPERIMENT, "broken": "import a_module_that_is_not_there\n"}
+CORPUS = '''
+from whence.plugin_api import Corpus, Entry, Example
+
+
+def load(seed: int = 0) -> Corpus:
+    """Forty texts of one word each, in three splits."""
+    examples = tuple(Example(word, label=word) for word in ("yes", "no") * 20)
+    return Corpus("words", {"train": examples, "dev": examples, "test": examples}, ("no", "yes"))
+
+
+WORDS = Entry("tiny_words", "One word decides.", "CC0", "synthetic", load)
+'''
+
+MODEL = '''
+from pydantic import Field
+
+from whence.plugin_api import BuildInputs, ModelOptions, ReferenceModel
+
+
+class Options(ModelOptions):
+    """A BERT of one layer and one head."""
+
+    width: int = Field(8, gt=0, description="width of the hidden states")
+
+
+def build(options: Options, inputs: BuildInputs):
+    from transformers import BertConfig, BertForSequenceClassification
+
+    sizes = {"hidden_size": options.width, "intermediate_size": options.width}
+    config = BertConfig(**sizes, num_hidden_layers=1, num_attention_heads=1, **inputs.config_values)
+    return BertForSequenceClassification(config)
+
+
+SMALL = ReferenceModel("small_bert", "A BERT of one layer.", Options, ("sequence-classification",), build,
+                       presets={"epochs": 2})
+'''
+
+MODULES = {
+    "explaining": EXPLAINER,
+    "experimenting": EXPERIMENT,
+    "words": CORPUS,
+    "small": MODEL,
+    "broken": "import a_module_that_is_not_there\n",
+}
 POINTS = """
 [whence.explainers]
 letters = tiny_plugin.explaining:letters
@@ -60,6 +103,12 @@ raw_attention = tiny_plugin.explaining:letters
 [whence.experiments]
 counting = tiny_plugin.experimenting:COUNTING
 no_experiment = tiny_plugin.experimenting:COLUMNS
+
+[whence.corpora]
+tiny_words = tiny_plugin.words:WORDS
+
+[whence.models]
+small_bert = tiny_plugin.small:SMALL
 """
 
 

@@ -26,7 +26,9 @@ class Settings(EvaluationOptions):
         "all", description="replace all attention at once, layer by layer, or head by head"
     )
     special_tokens: bool = Field(False, description=SPECIAL_TOKENS)
-    experiments: tuple[str, ...] = Field((), description="further experiments to run (`whence list`, or module:object)")
+    experiments: Annotated[tuple[str, ...], usually("none", "[NAME ...]")] = Field(
+        (), description="further experiments to run (`whence list`, or module:object)"
+    )
 
     @property
     def minutes(self) -> float:
