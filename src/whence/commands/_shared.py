@@ -70,16 +70,8 @@ def one_line(box: str) -> str:
     return f"{words}; {hint.replace('run: ', 'run ')}" if hint else words
 
 
-def leading(arguments: list[str], names: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """The words before the first option, given the names of the options that they stand for."""
-    n = next((i for i, word in enumerate(arguments) if word.startswith("-")), len(arguments))
-    if n > len(names):
-        raise BadConfig(f"at most {len(names)} words are expected before the options, came: {' '.join(arguments[:n])}")
-    return [part for pair in zip(names, arguments[:n], strict=False) for part in pair], arguments[n:]
-
-
-def said(arguments: list[str], option: str) -> str | None:
-    """What is given for an option, as one word or as two; None if it is not named."""
+def option_value(arguments: list[str], option: str) -> str | None:
+    """The value given for an option, as --option=VALUE or --option VALUE; None if it is not given."""
     for number, word in enumerate(arguments):
         if word.startswith(f"{option}="):
             return word.partition("=")[2]

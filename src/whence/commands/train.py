@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from whence.commands._shared import HERE, Output, leading, parsed, quieten, said
+from whence.commands._shared import HERE, Output, option_value, parsed, quieten
 
 if TYPE_CHECKING:
     from whence.data.examples import Corpus
@@ -18,8 +18,9 @@ def command(arguments: list[str]) -> int:
     if arguments[:1] in (["-h"], ["--help"]):
         print(usage())
         return 0
-    positional, rest = leading(arguments, ("model",))
-    training, out, output = options_of(positional[1] if positional else "additive", rest)
+    named = bool(arguments) and not arguments[0].startswith("-")
+    model, rest = (arguments[0], arguments[1:]) if named else ("additive", arguments)
+    training, out, output = options_of(model, rest)
     quieten()
     from whence.data.registry import load
     from whence.training.train import train
@@ -66,7 +67,7 @@ def options_of(model: str, arguments: list[str]) -> "tuple[Training, Path, Outpu
     from whence.training.defaults import FineTuningOptions
 
     reference = find_model(model)
-    mode = said(arguments, "--mode")
+    mode = option_value(arguments, "--mode")
     known = reference is not None and mode in reference.modes  # if not, it is refused below
     usual = Training(model=model, **({"mode": mode} if known else {}))
     kind: Any = FineTuningOptions if reference is None else reference.options
