@@ -17,8 +17,7 @@ from whence.evaluation.context import Context
 from whence.evaluation.locations import places
 from whence.evaluation.scoring import scores
 from whence.experiments import ablation, layers, permutation
-from whence.subject.generation import translate
-from whence.subject.stepwise import encoded_once, step_probabilities
+from whence.subject.generation import encoded_once, step_probabilities, translate
 from whence.training.config import Training
 from whence.training.fit import Recipe, fit
 from whence.training.init import untrained

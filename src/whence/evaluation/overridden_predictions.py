@@ -10,7 +10,7 @@ from torch import Tensor
 from whence.core.attending import attending
 from whence.core.replay.attention import Replay
 from whence.subject.batch import Batch
-from whence.subject.stepwise import encoded_once
+from whence.subject.generation import encoded_once
 from whence.subject.subject import Subject, probabilities
 
 

@@ -154,7 +154,7 @@ def median_change(
 ) -> np.ndarray:
     """The median over the shuffles of the total variation, mean over the positions that are compared: [batch]."""
     from whence.evaluation.overridden_predictions import overridden_decoding, overridden_predictions
-    from whence.subject.stepwise import step_probabilities
+    from whence.subject.generation import step_probabilities
 
     free = context.subject.task.name == "seq2seq" and config.decoding == "free"
     last = int(np.flatnonzero(looked_at.any(0)).max(initial=0))  # no step after it is compared
