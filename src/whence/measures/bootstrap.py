@@ -27,7 +27,7 @@ AT_ONCE = 2**22  # how often each example is drawn, held at a time: draws × exa
 def paired_bootstrap(
     differences: Float[ndarray, "seed example"], *, draws: int = 2000, level: float = 0.95, seed: int = 0
 ) -> Interval:
-    """Percentile bootstrap of the mean of paired differences (altered − base, of the same example and seed)."""
+    """Percentile bootstrap of the mean of paired differences (ablated − base, of the same example and seed)."""
     if differences.size == 0 or not np.isfinite(differences).all():
         raise ValueError(f"expected finite differences [seed example], came {differences.shape} with NaN or nothing")
     counts = np.stack([differences, np.ones_like(differences)], -1)
@@ -36,14 +36,14 @@ def paired_bootstrap(
 
 
 def paired_bootstrap_of(
-    measure: Measure, base: Counts, altered: Counts, *, draws: int = 2000, level: float = 0.95, seed: int = 0
+    measure: Measure, base: Counts, ablated: Counts, *, draws: int = 2000, level: float = 0.95, seed: int = 0
 ) -> Interval:
-    """Percentile bootstrap of a corpus measure lost: measure(Σ base) − measure(Σ altered), mean over the seeds.
+    """Percentile bootstrap of a corpus measure lost: measure(Σ base) − measure(Σ ablated), mean over the seeds.
 
     For measures that are made of sums over examples without being their mean (BLEU; Koehn 2004).
     """
-    before, after = resampled(measure, base, altered, draws=draws, seed=seed).T
-    mean = (measure(base.sum(1)) - measure(altered.sum(1))).mean()
+    before, after = resampled(measure, base, ablated, draws=draws, seed=seed).T
+    mean = (measure(base.sum(1)) - measure(ablated.sum(1))).mean()
     return interval(float(mean), before - after, level)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-COUNTS = 3  # chunks that are right, that were said, that are true
+COUNTS = 3  # chunks that are right, that were predicted, that are true
 OUTSIDE = "O"
 
 
@@ -47,10 +47,10 @@ def segments(tags: Sequence[str]) -> list[Chunk]:
     return found
 
 
-def chunk_counts(said: Sequence[Sequence[str]], true: Sequence[Sequence[str]]) -> Float[ndarray, "example count"]:
-    """For each sentence how many chunks are right (same words, same kind), how many were said, how many are true."""
+def chunk_counts(predicted: Sequence[Sequence[str]], true: Sequence[Sequence[str]]) -> Float[ndarray, "example count"]:
+    """For each sentence how many chunks are right (same words, same kind), predicted, and true."""
     rows = []
-    for one, other in zip(said, true, strict=True):
+    for one, other in zip(predicted, true, strict=True):
         if len(one) != len(other):
             raise ValueError(f"expected as many tags as words; came {len(one)} tags for {len(other)} words")
         found, wanted = set(segments(one)), set(segments(other))
@@ -61,14 +61,14 @@ def chunk_counts(said: Sequence[Sequence[str]], true: Sequence[Sequence[str]]) -
 def chunk_f1(counts: Float[ndarray, "*corpora count"]) -> Float[ndarray, "*corpora"]:
     """F1 in per cent of counts that were summed over a corpus; many corpora at once.
 
-    The harmonic mean of precision (right of those said) and recall (right of those true), which is
-    2 · right / (said + true); 0 where there is no chunk at all.
+    The harmonic mean of precision (right of those predicted) and recall (right of those true), which is
+    2 · right / (predicted + true); 0 where there is no chunk at all.
     """
     right, there = counts[..., 0], counts[..., 1] + counts[..., 2]
     return np.asarray(100 * 2 * right / np.where(there > 0, there, 1.0))
 
 
 def sentence_f1(counts: Float[ndarray, "example count"]) -> Float[ndarray, " example"]:
-    """F1 in per cent of single sentences; one without chunks, of which none was said either, is all right."""
+    """F1 in per cent of single sentences; one without chunks, of which none was predicted either, is all right."""
     nothing = (counts[:, 1] + counts[:, 2]) == 0
     return np.asarray(np.where(nothing, 100.0, chunk_f1(counts)))

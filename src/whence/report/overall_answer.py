@@ -1,4 +1,4 @@
-"""One answer in plain words from the verdicts at hand, never saying more than was tested."""
+"""One answer in plain words from the available verdicts, never saying more than was tested."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -26,46 +26,46 @@ def answer(verdicts: Mapping[int, Verdict]) -> Answer:
     return Answer(word, sentence, _rests_on(verdicts))
 
 
-def _decided(said: Mapping[int, str]) -> tuple[Literal["yes", "no", "undecided", "not asked"], str]:
+def _decided(answers: Mapping[int, str]) -> tuple[Literal["yes", "no", "undecided", "not asked"], str]:
     """The rules, in order: the first that fits decides."""
-    if not set(said) - {PLAUSIBLE}:
+    if not set(answers) - {PLAUSIBLE}:
         return "not asked", "No question that could decide this was asked."
-    if said.get(MATTERS) == "no":
+    if answers.get(MATTERS) == "no":
         return "no", "Little is lost without this attention, so the model's success does not rest on it."
-    if said.get(ASKABLE) == "no":
+    if answers.get(ASKABLE) == "no":
         return (
             "undecided",
             "On this model the question cannot be asked well: its attention does not stand for its input.",
         )
-    if said.get(TESTED) == "no":
+    if answers.get(TESTED) == "no":
         return "undecided", "The tests failed on cases with a known answer, so what they say here cannot be trusted."
-    if said.get(FAITHFUL) == "no":
+    if answers.get(FAITHFUL) == "no":
         return "no", "Where the model attends is not what its predictions rest on."
-    if said.get(FAITHFUL) == "yes" and said.get(MATTERS) == "yes":
-        return _in_favour(said)
-    return "undecided", _open(said)
+    if answers.get(FAITHFUL) == "yes" and answers.get(MATTERS) == "yes":
+        return _in_favour(answers)
+    return "undecided", _open(answers)
 
 
-def _in_favour(said: Mapping[int, str]) -> tuple[Literal["yes", "undecided"], str]:
+def _in_favour(answers: Mapping[int, str]) -> tuple[Literal["yes", "undecided"], str]:
     """Attention matters and is faithful: what could still speak against it."""
-    if said.get(EXCLUSIVE) == "no":
+    if answers.get(EXCLUSIVE) == "no":
         return "undecided", "Attention matters and is faithful, but quite other attention would have served as well."
-    unsure = [number for number in (ASKABLE, TESTED, EXCLUSIVE) if said.get(number) == "undecided"]
+    unsure = [number for number in (ASKABLE, TESTED, EXCLUSIVE) if answers.get(number) == "undecided"]
     if unsure:
         return "undecided", f"Attention matters and is faithful, but {_listed(unsure)} stayed undecided."
     return "yes", "The predictions depend on where the model attends, and it attends to what they rest on."
 
 
-def _open(said: Mapping[int, str]) -> str:
-    """Why neither yes nor no can be said."""
-    if said.get(MATTERS) == "yes" and FAITHFUL not in said:
+def _open(answers: Mapping[int, str]) -> str:
+    """Why the answer is neither yes nor no."""
+    if answers.get(MATTERS) == "yes" and FAITHFUL not in answers:
         return (
             "The predictions depend on where the model attends. An explanation needs more: whether the words attended "
             "to are those that count (question 3) was not asked."
         )
-    if MATTERS not in said:
+    if MATTERS not in answers:
         return "Whether attention matters at all (question 1) was not asked."
-    if said[MATTERS] == "undecided":
+    if answers[MATTERS] == "undecided":
         return "The evidence does not show whether the predictions depend on where the model attends."
     return "The evidence does not show whether the model attends to what its predictions rest on."
 
@@ -76,9 +76,9 @@ def _rests_on(verdicts: Mapping[int, Verdict]) -> str:
     rest = [number for number in QUESTIONS if number not in verdicts]
     if not asked:
         return "None of the six questions was asked."
-    said = f"Asked: {_listed(asked)}." + (f" Not asked: {_listed(rest)}." if rest else "")
+    answers = f"Asked: {_listed(asked)}." + (f" Not asked: {_listed(rest)}." if rest else "")
     aside = " Question 6, whether people find it plausible, does not count for this answer."
-    return said + (aside if PLAUSIBLE in verdicts else "")
+    return answers + (aside if PLAUSIBLE in verdicts else "")
 
 
 def _listed(numbers: Iterable[int]) -> str:

@@ -37,21 +37,21 @@ def build(audit: AuditPage, largest: int = LARGEST) -> str:
 
 
 def write(path: str | Path, html: str) -> Path:
-    """Write the page whole or not at all: beside its place, then renamed."""
+    """Write the page atomically: to a temporary file, then renamed."""
     path = Path(path)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(html, encoding="utf-8", newline="\n")
-        beside.replace(path)
+        temporary.write_text(html, encoding="utf-8", newline="\n")
+        temporary.replace(path)
     except OSError as error:
         raise CannotSave(
             f"could not write the report {path}: {error.strerror or error}. Make room or allow writing, or choose "
             f"another place, and run again"
         ) from error
     finally:
-        if beside.is_file():
-            beside.unlink()
+        if temporary.is_file():
+            temporary.unlink()
     return path
 
 
