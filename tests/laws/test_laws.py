@@ -57,9 +57,10 @@ def test_watching_is_free(name, dtype):
         eager, on_graph = outputs(model, inputs), model(**inputs).logits.detach()  # which torch may round differently
     fused = any(isinstance(module, FusedSite) for module in model.modules())  # writes out what the kernel fuses
     near = 0.0 if not fused else 1e-5 if dtype == torch.float32 else 2e-2
-    assert_close(watched, eager, atol=near, rtol=near)
+    compared = inputs["attention_mask"].bool() if name in zoo.PADDING_SEES_NOTHING else ...
+    assert_close(watched[compared], eager[compared], atol=near, rtol=near)
     with attending(model):
-        assert_close(model(**inputs).logits.detach(), on_graph, atol=near, rtol=near)
+        assert_close(model(**inputs).logits.detach()[compared], on_graph[compared], atol=near, rtol=near)
     if dtype == torch.float32:
         assert_close(watched, outputs(model, inputs), atol=1e-5, rtol=1e-5)
     assert list(tape) == list(sites(model))

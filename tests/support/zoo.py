@@ -150,6 +150,10 @@ UNLISTED = [
            **(BERT | {"intermediate_size": 32})),
     family("deepseek-v32", "DeepseekV32ForCausalLM", "DeepseekV32Config", **SPARSE),  # an indexer chooses the keys
     family("glm-moe-dsa", "GlmMoeDsaForCausalLM", "GlmMoeDsaConfig", **SPARSE),
+    family("modernbert-decoder", "ModernBertDecoderForCausalLM", "ModernBertDecoderConfig", local_attention=4,
+           global_attn_every_n_layers=2, cls_token_id=1, sep_token_id=2, **BERT),
+    family("llama4", "Llama4ForCausalLM", "Llama4TextConfig", attention_chunk_size=4, num_local_experts=2,
+           intermediate_size_mlp=32, no_rope_layers=[1, 0], **(GROUPED | {"intermediate_size": 32})),
     family("minicpm3", "MiniCPM3ForCausalLM", "MiniCPM3Config", **LATENT),
     family("youtu", "YoutuForCausalLM", "YoutuConfig", **LATENT),
     family("qwen3-next", "Qwen3NextForCausalLM", "Qwen3NextConfig", layer_types=["linear_attention", "full_attention"],
@@ -231,6 +235,7 @@ REFERENCE = [
 # fmt: on
 
 ADOPTED = REQUIRED + UNLISTED
+PADDING_SEES_NOTHING = {"modernbert-decoder", "llama4"}  # beyond their window; there eager and sdpa differ
 EVERY = REFERENCE + ADOPTED
 BY_NAME = {family.name: family for family in EVERY}
 

@@ -57,6 +57,8 @@ def attention(
     if mask is not None and (attention_mask is None or attention_mask.dtype == torch.bool):
         added = torch.zeros((), dtype=query.dtype, device=query.device)
         added = torch.where(mask, added, torch.finfo(query.dtype).min)  # as transformers' eager_mask
+    elif attention_mask is None and not lookup.runs_eager and query.shape[2] == 1:
+        added = query.new_zeros(1, 1, 1, 1)  # sdpa needs no mask for one token, but some eager functions always add one
     n_heads = query.shape[1]
     one_by_one = site.sliceable and site.streams_heads and not torch.is_grad_enabled()
 
