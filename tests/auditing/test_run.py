@@ -334,7 +334,9 @@ def test_marks_and_trees_let_question_six_be_asked():
     ] == "syntax"
     bare = [replace(example, rationale=None) for example in examples]
     assert [step.experiment for step in optional_steps(subject, bare, Costs(0.01, None, 1, False), 60.0)] == [
-        "erasure", "instance_adversary"]  # fmt: skip
+        "erasure",
+        "instance_adversary",
+    ]
 
 
 def test_models_that_are_trained_are_set_beside_each_other():
@@ -351,9 +353,18 @@ def test_models_that_are_trained_are_set_beside_each_other():
 
 def marked(found: float, random: float, method: str = "raw_attention") -> Result:
     """A table of average precisions."""
-    rows = [{"example": n, "seed": -1, "method": name, "precision": value + 0.01 * (n % 3),
-             "at_marked": value, "marked": 0.2}
-            for name, value in ((method, found), ("random", random)) for n in range(40)]  # fmt: skip
+    rows = [
+        {
+            "example": n,
+            "seed": -1,
+            "method": name,
+            "precision": value + 0.01 * (n % 3),
+            "at_marked": value,
+            "marked": 0.2,
+        }
+        for name, value in ((method, found), ("random", random))
+        for n in range(40)
+    ]
     return Result("rationales", rationales.COLUMNS.table(rows), {})
 
 
@@ -413,13 +424,18 @@ def test_figures_are_named_after_the_part():
 
 
 def test_hidden_labels_and_other_corpora_are_said(tmp_path):
-    rows = [{"text": e.text, "label": e.label if n % 2 else "", "split": ("test", "validation")[n % 2]}
-            for n, e in enumerate(saved_models.corpus()["test"][:8])]  # fmt: skip
+    rows = [
+        {"text": e.text, "label": e.label if n % 2 else "", "split": ("test", "validation")[n % 2]}
+        for n, e in enumerate(saved_models.corpus()["test"][:8])
+    ]
     hidden = saved_models.table(tmp_path / "hidden.csv", rows)
     part = preparing.prepare(settings(tmp_path / "out"), Store(tmp_path / "out"), str(saved_models.bert()), str(hidden))
     assert part.plan.left_out[-1] == "the split dev has them: --split dev"
-    rows = [{"text": e.text, "label": e.label, "split": split} for split in ("train", "dev", "test")
-            for e in saved_models.corpus()["test"][:8]]  # fmt: skip
+    rows = [
+        {"text": e.text, "label": e.label, "split": split}
+        for split in ("train", "dev", "test")
+        for e in saved_models.corpus()["test"][:8]
+    ]
     other = saved_models.table(tmp_path / "other.csv", rows)
     part = preparing.prepare(
         settings(tmp_path / "out"), Store(tmp_path / "out"), str(saved_models.additive()), str(other)

@@ -169,12 +169,14 @@ def test_trained_again_from_seeds(tmp_path, monkeypatch):
 
     monkeypatch.setattr("whence.training.train.processors", lambda: 1)
     corpus = saved_models.corpus()
-    small = Corpus("reviews", {"train": corpus["train"][:64], "dev": corpus["dev"][:8], "test": corpus["test"][:8]},
-                   corpus.labels)  # fmt: skip
+    small = Corpus(
+        "reviews", {"train": corpus["train"][:64], "dev": corpus["dev"][:8], "test": corpus["test"][:8]}, corpus.labels
+    )
     training = Training(embedding_size=4, hidden_size=4, epochs=1)
     train(training, tmp_path / "model", corpus=small, quiet=True)
-    options = ablation.Config(model=str(tmp_path / "model"), data="reviews", retrain=2, retrained=("uniform",),
-                              variants=("uniform",))  # fmt: skip
+    options = ablation.Config(
+        model=str(tmp_path / "model"), data="reviews", retrain=2, retrained=("uniform",), variants=("uniform",)
+    )
     store = Store(tmp_path / "out")
     result = run_experiment("ablation", options, store, corpus=small, quiet=True)
     counted = result.table.groupby(["when", "seed"]).size().to_dict()

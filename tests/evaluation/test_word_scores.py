@@ -23,9 +23,21 @@ from whence.training.config import Training
 
 @pytest.mark.parametrize(
     ("word", "found"),
-    [("Film", "film"), ("film,", "film"), ("(well-made)", "well-made"), ("'s", "'s"), ("’s", "'s"), ("n't", "n't"),
-     ("'great'", "great"), ("...", ""), ("--", ""), ("_x_", "x"), ("don't", "don't"), ("8\xa01/2", "8\xa01/2")],
-)  # fmt: skip
+    [
+        ("Film", "film"),
+        ("film,", "film"),
+        ("(well-made)", "well-made"),
+        ("'s", "'s"),
+        ("’s", "'s"),
+        ("n't", "n't"),
+        ("'great'", "great"),
+        ("...", ""),
+        ("--", ""),
+        ("_x_", "x"),
+        ("don't", "don't"),
+        ("8\xa01/2", "8\xa01/2"),
+    ],
+)
 def test_words_are_tidied(word, found):
     assert tidy(word) == found
 
@@ -81,10 +93,13 @@ def test_random_scores_follow_the_seed_and_options_are_read():
 
 @pytest.mark.parametrize(
     ("written", "said"),
-    [("lat", "is written METHOD.OPTION=VALUE"), ("lat.normalize", "came 'lat.normalize'"),
-     ("lat.colour=red", "lat has no option 'colour'; it has: normalize, row"),
-     ("rollout.row=first", "options came for rollout, which is not among the methods: lat")],
-)  # fmt: skip
+    [
+        ("lat", "is written METHOD.OPTION=VALUE"),
+        ("lat.normalize", "came 'lat.normalize'"),
+        ("lat.colour=red", "lat has no option 'colour'; it has: normalize, row"),
+        ("rollout.row=first", "options came for rollout, which is not among the methods: lat"),
+    ],
+)
 def test_options_that_make_no_sense(written, said):
     with pytest.raises(BadConfig, match=said):
         written_options(("lat",), (written,))
@@ -93,7 +108,9 @@ def test_options_that_make_no_sense(written, said):
 def test_options_have_kinds():
     written = ("raw_attention.layer=-1", "raw_attention.row=mean", "rollout.residual=false")
     assert written_options(("raw_attention", "rollout"), written) == {
-        "raw_attention": {"layer": -1, "row": "mean"}, "rollout": {"residual": False}}  # fmt: skip
+        "raw_attention": {"layer": -1, "row": "mean"},
+        "rollout": {"residual": False},
+    }
 
 
 def test_heads_bring_down_what_lat_sums():

@@ -113,20 +113,32 @@ def made(losses: dict[tuple[str, str], list[list[float]]], base: float = 1.0, la
     """A table with these losses, [seed example], by when and variant."""
     return ablation.COLUMNS.table(
         [
-            {"example": number, "label": labels[number % len(labels)] if labels else "", "place": "all",
-             "variant": variant, "when": when, "seed": seed, "base": base, "ablated": base - loss, "base_counts": None,
-             "ablated_counts": None}
+            {
+                "example": number,
+                "label": labels[number % len(labels)] if labels else "",
+                "place": "all",
+                "variant": variant,
+                "when": when,
+                "seed": seed,
+                "base": base,
+                "ablated": base - loss,
+                "base_counts": None,
+                "ablated_counts": None,
+            }
             for (when, variant), by_seed in losses.items()
             for seed, row in enumerate(by_seed)
             for number, loss in enumerate(row)
         ]
-    )  # fmt: skip
+    )
 
 
 def test_effects_are_means_with_the_paired_bootstrap():
     generator = np.random.default_rng(0)
-    losses = {(when, variant): generator.integers(0, 2, (3, 40)).astype(float).tolist()
-              for when in ("infer", "train+infer") for variant in ("uniform", "random")}  # fmt: skip
+    losses = {
+        (when, variant): generator.integers(0, 2, (3, 40)).astype(float).tolist()
+        for when in ("infer", "train+infer")
+        for variant in ("uniform", "random")
+    }
     found = ablation.effects(made(losses))
     assert [(effect.variant, effect.when) for effect in found] == [(variant, when) for when, variant in losses]
     assert found[2].label == "uniform attention, retrained"

@@ -146,8 +146,13 @@ class Shifts:
 @pytest.mark.parametrize("steps", ["all", "quartile"])
 def test_shuffled_translations_against_a_slow_loop(context, decoding, steps, monkeypatch):
     monkeypatch.setattr(whence, "permuted", Shifts(), raising=False)
-    asked = config(permutation, permutations=3, decoding=decoding, steps=steps, sites=("*cross*", "attention")[-1:]
-                   if "attention" in context.subject.sites else ("*cross*",))  # fmt: skip
+    asked = config(
+        permutation,
+        permutations=3,
+        decoding=decoding,
+        steps=steps,
+        sites=("*cross*", "attention")[-1:] if "attention" in context.subject.sites else ("*cross*",),
+    )
     table = permutation.run(asked, context)
     lengths = [int(context.subject.encode([e]).answers.sum()) for e in context.examples]
     step = int(np.quantile(lengths, 0.25)) - 1

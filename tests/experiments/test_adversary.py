@@ -113,10 +113,27 @@ def table(**models) -> pd.DataFrame:
         who = name if name in ("base", "uniform") else "seed" if name == "seeds" else "adversary"
         strength = float(name[1:].replace("_", ".")) if who == "adversary" else np.nan
         for seed, (jsd, tvd, score) in enumerate(seeds):
-            rows += [{"example": n, "label": "x", "who": who, "strength": strength, "seed": seed, "jsd": jsd,
-                      "jsd_matched": jsd, "kl": 2 * jsd, "kl_cells": jsd / 5, "tvd": tvd, "same": 1.0, "nll": 1 - score,
-                      "base": 0.9, "score": float(n < 40 * score), "base_counts": None, "counts": None}
-                     for n in range(40)]  # fmt: skip
+            rows += [
+                {
+                    "example": n,
+                    "label": "x",
+                    "who": who,
+                    "strength": strength,
+                    "seed": seed,
+                    "jsd": jsd,
+                    "jsd_matched": jsd,
+                    "kl": 2 * jsd,
+                    "kl_cells": jsd / 5,
+                    "tvd": tvd,
+                    "same": 1.0,
+                    "nll": 1 - score,
+                    "base": 0.9,
+                    "score": float(n < 40 * score),
+                    "base_counts": None,
+                    "counts": None,
+                }
+                for n in range(40)
+            ]
     return adversary.COLUMNS.table(rows)
 
 
@@ -179,15 +196,22 @@ def known_answer(corpus, training, folder, **options):
 
 def test_where_one_fact_decides_and_attention_is_the_only_road_there_is_no_adversary(tmp_path):
     corpus = stories.load(sizes={"train": 600, "dev": 100, "test": 100}, short=True)
-    training = Training(data="stories:words", attention="dot", encoder="average", embedding_size=32, hidden_size=32,
-                        epochs=12, patience=12, learning_rate=1e-2)  # fmt: skip
+    training = Training(
+        data="stories:words",
+        attention="dot",
+        encoder="average",
+        embedding_size=32,
+        hidden_size=32,
+        epochs=12,
+        patience=12,
+        learning_rate=1e-2,
+    )
     verdict = known_answer(corpus, training, tmp_path, strengths=(0.5,))
     assert verdict.answer == "yes", verdict.sentence
 
 
 def test_where_words_are_averaged_there_are_adversaries(tmp_path):
     corpus = reviews.load(sizes={"train": 600, "dev": 100, "test": 100})
-    training = Training(data="reviews", encoder="lstm", embedding_size=32, hidden_size=32, epochs=8,
-                        learning_rate=5e-3)  # fmt: skip
+    training = Training(data="reviews", encoder="lstm", embedding_size=32, hidden_size=32, epochs=8, learning_rate=5e-3)
     verdict = known_answer(corpus, training, tmp_path, strengths=(0.5,))
     assert verdict.answer == "no", verdict.sentence

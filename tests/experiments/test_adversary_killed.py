@@ -49,8 +49,11 @@ def one_process(monkeypatch):
 
 def finished(out: Path) -> dict[str, int]:
     """When each model that is finished was written."""
-    return {folder.name: (folder / RECORD).stat().st_mtime_ns for folder in (out / "models").iterdir()
-            if (folder / RECORD).exists()}  # fmt: skip
+    return {
+        folder.name: (folder / RECORD).stat().st_mtime_ns
+        for folder in (out / "models").iterdir()
+        if (folder / RECORD).exists()
+    }
 
 
 def test_what_was_trained_before_a_kill_is_kept_and_the_table_is_the_same(tmp_path):

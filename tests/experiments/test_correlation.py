@@ -99,9 +99,15 @@ def test_what_differs_by_rounding_is_tied():
 
 @pytest.mark.parametrize(
     ("name", "pair"),
-    [("bert", None), ("hierarchical", None), ("gpt2", None), ("pooled-pre-none-cross_entropy", None),
-     ("additive-additive-pairs", "the movie was bad"), ("xlm-roberta", None)],
-)  # fmt: skip
+    [
+        ("bert", None),
+        ("hierarchical", None),
+        ("gpt2", None),
+        ("pooled-pre-none-cross_entropy", None),
+        ("additive-additive-pairs", "the movie was bad"),
+        ("xlm-roberta", None),
+    ],
+)
 def test_any_reader_is_asked(name, pair):
     some = context(name, pair=pair)
     table = correlation.run(config(method=("gradient-x-input", "leave_one_out", "random")), some)
@@ -115,14 +121,23 @@ def test_any_reader_is_asked(name, pair):
 def made(n: int = 40):
     draw = np.random.default_rng(0)
     rows = [
-        {"example": number, "label": "a", "prediction": "ab"[number % 2], "first": first, "second": second, "inputs": 9,
-         "tau": np.nan if number == 3 else float(np.clip(middle + draw.normal(0, 0.2), -1, 1)),
-         "p": np.nan if number == 3 else float(draw.uniform() < share)}
-        for first, second, middle, share in (("raw_attention", "gradient_x_input", 0.3, 0.5),
-                                             ("raw_attention", "leave_one_out", 0.1, 0.9),
-                                             ("gradient_x_input", "leave_one_out", 0.6, 0.2))
+        {
+            "example": number,
+            "label": "a",
+            "prediction": "ab"[number % 2],
+            "first": first,
+            "second": second,
+            "inputs": 9,
+            "tau": np.nan if number == 3 else float(np.clip(middle + draw.normal(0, 0.2), -1, 1)),
+            "p": np.nan if number == 3 else float(draw.uniform() < share),
+        }
+        for first, second, middle, share in (
+            ("raw_attention", "gradient_x_input", 0.3, 0.5),
+            ("raw_attention", "leave_one_out", 0.1, 0.9),
+            ("gradient_x_input", "leave_one_out", 0.6, 0.2),
+        )
         for number in range(n)
-    ]  # fmt: skip
+    ]
     return correlation.COLUMNS.table(rows)
 
 

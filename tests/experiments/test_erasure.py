@@ -98,10 +98,15 @@ def slow_row(subject, example, number, erase, seed=0):
     base, top = probabilities(subject, batch.inputs, position), orders["attention"][0]
     other = next(place for place in orders["random"] if place != top)
     weights = scores["attention"]
-    row = {"position": position, "inputs": len(inputs), "top": top, "other": other,
-           "delta_weight": weights[top] - weights[other],
-           "js_top": jensenshannon(base, without([top])) ** 2,
-           "js_other": jensenshannon(base, without([other])) ** 2}  # fmt: skip
+    row = {
+        "position": position,
+        "inputs": len(inputs),
+        "top": top,
+        "other": other,
+        "delta_weight": weights[top] - weights[other],
+        "js_top": jensenshannon(base, without([top])) ** 2,
+        "js_other": jensenshannon(base, without([other])) ** 2,
+    }
     for order, places in orders.items():
         turned = (n for n in range(1, len(places)) if without(places[:n]).argmax() != base.argmax())
         row[f"flip_{order}"] = next(turned, np.nan) / len(inputs)
@@ -214,10 +219,23 @@ def test_attentions_order_changes_decisions_earlier_than_random_where_it_is_know
 
 
 def made(n=40, js=0.1, attention=0.1, gradient=0.1, random=0.5) -> pd.DataFrame:
-    rows = {"example": range(n), "label": ["a"] * n, "position": [0] * n, "inputs": [10] * n, "top": [1] * n,
-            "other": [2] * n, "delta_weight": [0.5] * n, "js_top": [js] * n, "js_other": [0.0] * n,
-            "delta_js": [js] * n, "flip_attention": [attention] * n, "flip_gradient": [gradient] * n,
-            "flip_random": [random] * n, "erased": ["attention"] * n, "weights": ["layer: last"] * n}  # fmt: skip
+    rows = {
+        "example": range(n),
+        "label": ["a"] * n,
+        "position": [0] * n,
+        "inputs": [10] * n,
+        "top": [1] * n,
+        "other": [2] * n,
+        "delta_weight": [0.5] * n,
+        "js_top": [js] * n,
+        "js_other": [0.0] * n,
+        "delta_js": [js] * n,
+        "flip_attention": [attention] * n,
+        "flip_gradient": [gradient] * n,
+        "flip_random": [random] * n,
+        "erased": ["attention"] * n,
+        "weights": ["layer: last"] * n,
+    }
     return erasure.COLUMNS.table(rows)
 
 
@@ -233,7 +251,7 @@ def made(n=40, js=0.1, attention=0.1, gradient=0.1, random=0.5) -> pd.DataFrame:
         ({"attention": np.nan, "gradient": 0.5, "random": 0.5}, "no", "hardly earlier"),  # never is later than all
         ({"n": 9}, "undecided", "may or may not"),
     ],
-)  # fmt: skip
+)
 def test_the_verdict(numbers, answer, words):
     table = made(**numbers)
     verdict = erasure.verdict(table)
@@ -243,8 +261,13 @@ def test_the_verdict(numbers, answer, words):
 
 
 def test_texts_that_no_order_changes_are_left_out_and_never_counts_as_all():
-    table = pd.concat([made(20, attention=np.nan, gradient=np.nan, random=np.nan), made(20, attention=0.2),
-                       made(20, attention=np.nan, gradient=0.3)])  # fmt: skip
+    table = pd.concat(
+        [
+            made(20, attention=np.nan, gradient=np.nan, random=np.nan),
+            made(20, attention=0.2),
+            made(20, attention=np.nan, gradient=0.3),
+        ]
+    )
     _, random, gradient = erasure.effects(table)
     assert (random.n, gradient.n) == (40, 40)
     assert random.value == pytest.approx(((0.5 - 0.2) + (0.5 - 1)) / 2)

@@ -75,8 +75,11 @@ def test_another_question_moves_the_weights_of_a_pair(story_reader, stories):
 def test_a_question_that_was_read_on_from_the_text_is_read_on_from_the_same_text(name):
     """Whatever is handed from the first text to the second is the first text's own, the second another's."""
     subject = Subject(zoo.BY_NAME[name].build(), wordpiece())
-    examples = [Example("the film is not bad", pair="a film ?"), Example("bad", pair="not good at all"),
-                Example("a good movie !", pair="bad ?")]  # fmt: skip
+    examples = [
+        Example("the film is not bad", pair="a film ?"),
+        Example("bad", pair="not good at all"),
+        Example("a good movie !", pair="bad ?"),
+    ]
     table = gating.run(CONFIG, Context(subject, examples, range(3), quiet=True, name="gating", batch_size=2))
     for number, example in enumerate(examples):
         weights = []
@@ -104,9 +107,14 @@ def test_the_next_with_another_question():
 
 @pytest.mark.parametrize(
     ("second", "off", "moved", "answer"),
-    [(False, 1e-7, 0.0, "no"), (False, 1e-3, 0.0, "undecided"), (True, 0.5, 0.4, "yes"), (True, 0.0, 0.01, "no"),
-     (True, 0.0, 0.05, "undecided")],
-)  # fmt: skip
+    [
+        (False, 1e-7, 0.0, "no"),
+        (False, 1e-3, 0.0, "undecided"),
+        (True, 0.5, 0.4, "yes"),
+        (True, 0.0, 0.01, "no"),
+        (True, 0.0, 0.05, "undecided"),
+    ],
+)
 def test_the_verdict(second, off, moved, answer):
     rows = {"example": range(9), "label": [""] * 9, "second": [second] * 9, "off": [off] * 9, "moved": [moved] * 9}
     table = gating.COLUMNS.table(rows)

@@ -72,9 +72,23 @@ def _source(folder) -> str:
 
 
 def table(**shares: float) -> pd.DataFrame:
-    rows = [{"example": n, "label": "x", "source": source, "strength": np.nan, "into": "same", "seed": seed,
-             "base": 1.0, "score": float(n < 100 * share), "base_counts": None, "counts": None}
-            for source, share in shares.items() for seed in (0, 1) for n in range(100)]  # fmt: skip
+    rows = [
+        {
+            "example": n,
+            "label": "x",
+            "source": source,
+            "strength": np.nan,
+            "into": "same",
+            "seed": seed,
+            "base": 1.0,
+            "score": float(n < 100 * share),
+            "base_counts": None,
+            "counts": None,
+        }
+        for source, share in shares.items()
+        for seed in (0, 1)
+        for n in range(100)
+    ]
     return guide.COLUMNS.table(rows)
 
 
@@ -97,8 +111,16 @@ def test_a_model_without_a_pooling_attention_cannot_guide_single_words():
 
 def test_the_attention_of_a_model_that_found_the_deciding_fact_helps_one_that_cannot_find_it(tmp_path):
     corpus = stories.load(sizes={"train": 600, "dev": 100, "test": 200}, short=True)
-    training = Training(data="stories:words", attention="dot", encoder="average", embedding_size=32, hidden_size=32,
-                        epochs=12, patience=12, learning_rate=1e-2)  # fmt: skip
+    training = Training(
+        data="stories:words",
+        attention="dot",
+        encoder="average",
+        embedding_size=32,
+        hidden_size=32,
+        epochs=12,
+        patience=12,
+        learning_rate=1e-2,
+    )
     train(training, tmp_path / "base", corpus=corpus, quiet=True)
     config = guide.Config(model=str(tmp_path / "base"), data="stories:words", sources=("base", "uniform"), into="words")
     verdict = guide.verdict(run_experiment("guide", config, Store(tmp_path), corpus=corpus, quiet=True).table)

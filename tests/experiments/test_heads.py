@@ -25,8 +25,15 @@ from whence.training.vocabulary import word_tokenizer
 # two heads, two texts: of four tokens (the last one padding) and of three
 FIRST = np.array([[0.5, 0.3, 0.2, 0.0], [0.1, 0.1, 0.8, 0.0]])
 SECOND = np.array([[0.6, 0.2, 0.2], [0.25, 0.25, 0.5]])
-SIZES = {"embedding_size": 8, "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "head_size": 4,
-         "intermediate_size": 8, "lstm_size": 8}  # fmt: skip
+SIZES = {
+    "embedding_size": 8,
+    "hidden_size": 8,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "head_size": 4,
+    "intermediate_size": 8,
+    "lstm_size": 8,
+}
 REAL = np.array([True, True, True, False])
 
 
@@ -80,11 +87,16 @@ def test_shares_by_hand(tmp_path):
     """v.pos lies in both texts, v.neg in the first alone: its second text is left out, of attention and of chance."""
     table = made(tmp_path)
     rows = heads.summary(table).set_index(["tag", "head"])
-    assert rows["share"].to_dict() == pytest.approx({
-        ("both", 1): (0.7 + 0.2) / 2, ("both", 2): (0.9 + 0.5) / 2,
-        ("v.pos", 1): (0.5 + 0.2) / 2, ("v.pos", 2): (0.1 + 0.5) / 2,
-        ("v.neg", 1): 0.2, ("v.neg", 2): 0.8,
-    })  # fmt: skip
+    assert rows["share"].to_dict() == pytest.approx(
+        {
+            ("both", 1): (0.7 + 0.2) / 2,
+            ("both", 2): (0.9 + 0.5) / 2,
+            ("v.pos", 1): (0.5 + 0.2) / 2,
+            ("v.pos", 2): (0.1 + 0.5) / 2,
+            ("v.neg", 1): 0.2,
+            ("v.neg", 2): 0.8,
+        }
+    )
     assert rows["chance"].to_dict() == pytest.approx(
         {(tag, head): chance for tag, chance in (("both", 0.5), ("v.pos", 1 / 3), ("v.neg", 1 / 3)) for head in (1, 2)}
     )
@@ -108,8 +120,9 @@ def test_even_heads_are_at_chance_and_p_is_corrected(tmp_path):
         n = int(rng.integers(4, 12))
         words = ["good", "bad", *["film"] * (n - 2)]
         noisy = rng.dirichlet(np.ones(n))
-        texts.append((words, np.stack([np.full(n, 1 / n), noisy, np.array([0.6, *[0.4 / (n - 1)] * (n - 1)])]),
-                      np.ones(n, bool)))  # fmt: skip
+        texts.append(
+            (words, np.stack([np.full(n, 1 / n), noisy, np.array([0.6, *[0.4 / (n - 1)] * (n - 1)])]), np.ones(n, bool))
+        )
     (tmp_path / "mine.csv").write_text("word,value\ngood,9\nbad,1\n")
     config = heads.Config(model="m", data="d", lexicon=str(tmp_path / "mine.csv"), positive=7, negative=3)
     table = run_on(config, texts)
@@ -138,8 +151,20 @@ def test_the_verdict(lift, answer):
         for head in (1, 2):
             for tag in heads.TAGS:
                 on = 0.1 + lift + rng.normal(0, 0.03)
-                rows.append({"example": example, "window": 0, "head": head, "tag": tag, "on": on, "all": 1.0,
-                             "even": 0.1, "tagged": 1, "tokens": 10, "cuts": "mine"})  # fmt: skip
+                rows.append(
+                    {
+                        "example": example,
+                        "window": 0,
+                        "head": head,
+                        "tag": tag,
+                        "on": on,
+                        "all": 1.0,
+                        "even": 0.1,
+                        "tagged": 1,
+                        "tokens": 10,
+                        "cuts": "mine",
+                    }
+                )
     table = heads.COLUMNS.table(rows)
     found = heads.verdict(table)
     assert (found.question, found.answer) == (6, answer)
@@ -205,7 +230,15 @@ def test_windows_are_texts_and_narratives_are_drawn_whole():
     assert last["on"] == pytest.approx(float(attention[2, 1, 1:3].sum()), abs=1e-6)
     assert (last["tagged"], last["tokens"]) == (2, 2)
     occurring = {(o.example, o.word): o.n for o in occurrences(some, ("lat",))}
-    assert occurring == {(0, "a"): 1, (0, "lovely"): 2, (0, "day"): 1, (0, "then"): 1, (0, "grim"): 1, (1, "grim"): 1,
-                         (1, "a"): 1, (1, "day"): 1}  # fmt: skip
+    assert occurring == {
+        (0, "a"): 1,
+        (0, "lovely"): 2,
+        (0, "day"): 1,
+        (0, "then"): 1,
+        (0, "grim"): 1,
+        (1, "grim"): 1,
+        (1, "a"): 1,
+        (1, "day"): 1,
+    }
     counts, _ = drawn(table, "both")
     assert counts.shape == (2,)

@@ -32,10 +32,26 @@ TEXTS = [
     "bad",
     "was the story good ?",
 ]
-SINGLE = ["additive-lstm-additive", "additive-average-additive", "additive-lstm-dot", "hierarchical",
-          "pooled-post-sinusoidal-cross_entropy", "pooled-query-none-binary"]  # fmt: skip
-OTHERS = ["bert", "albert", "xlnet", "gpt2", "modernbert", "deberta-v2", "transformer-pre-none", "bart-classifier",
-          "xlm-roberta", "gpt-oss"]  # fmt: skip
+SINGLE = [
+    "additive-lstm-additive",
+    "additive-average-additive",
+    "additive-lstm-dot",
+    "hierarchical",
+    "pooled-post-sinusoidal-cross_entropy",
+    "pooled-query-none-binary",
+]
+OTHERS = [
+    "bert",
+    "albert",
+    "xlnet",
+    "gpt2",
+    "modernbert",
+    "deberta-v2",
+    "transformer-pre-none",
+    "bart-classifier",
+    "xlm-roberta",
+    "gpt-oss",
+]
 
 
 def config(**options) -> instance_adversary.Config:
@@ -316,8 +332,13 @@ def test_the_authors_measure_is_twice_the_total_variation_of_several_classes():
 
 
 def test_the_short_cut_is_taken_where_a_linear_map_reads_the_text():
-    for name, there in (("additive-lstm-additive", True), ("additive-dot-pairs-bypass", False),
-                        ("pooled-query-none-binary", False), ("hierarchical", True), ("bert", False)):  # fmt: skip
+    for name, there in (
+        ("additive-lstm-additive", True),
+        ("additive-dot-pairs-bypass", False),
+        ("pooled-query-none-binary", False),
+        ("hierarchical", True),
+        ("bert", False),
+    ):
         subject = reader(name)
         pair = "the movie was bad" if "pairs" in name else None
         batch = subject.encode(
@@ -334,19 +355,37 @@ def instance_adversary_site(subject: Subject) -> str:
 def made(**by_limit: list[float]):
     """A table with these divergences, by limit."""
     rows = [
-        {"example": n, "label": "a", "prediction": "a", "limit": float(limit.replace("_", ".")[1:]), "inputs": 9,
-         "max_weight": 0.3, "met": far > 0, "restart": 0, "jsd": far, "tvd": 0.0, "change": 0.0, "site": "attention",
-         "steps": 500}
-        for limit, apart in by_limit.items() for n, far in enumerate(apart)
-    ]  # fmt: skip
+        {
+            "example": n,
+            "label": "a",
+            "prediction": "a",
+            "limit": float(limit.replace("_", ".")[1:]),
+            "inputs": 9,
+            "max_weight": 0.3,
+            "met": far > 0,
+            "restart": 0,
+            "jsd": far,
+            "tvd": 0.0,
+            "change": 0.0,
+            "site": "attention",
+            "steps": 500,
+        }
+        for limit, apart in by_limit.items()
+        for n, far in enumerate(apart)
+    ]
     return instance_adversary.COLUMNS.table(rows)
 
 
 @pytest.mark.parametrize(
     ("strict", "wide", "answer"),
-    [([0.5] * 40, [0.6] * 40, "no"), ([0.1] * 40, [0.15] * 40, "yes"), ([0.1] * 40, [0.6] * 40, "undecided"),
-     ([0.5] * 20 + [0.1] * 20, [0.6] * 40, "undecided"), ([0.5] * 10, [0.6] * 10, "undecided")],
-)  # fmt: skip
+    [
+        ([0.5] * 40, [0.6] * 40, "no"),
+        ([0.1] * 40, [0.15] * 40, "yes"),
+        ([0.1] * 40, [0.6] * 40, "undecided"),
+        ([0.5] * 20 + [0.1] * 20, [0.6] * 40, "undecided"),
+        ([0.5] * 10, [0.6] * 10, "undecided"),
+    ],
+)
 def test_no_is_said_at_the_strictest_limit_and_yes_at_the_widest(strict, wide, answer):
     table = made(e0_01=strict, e0_05=wide)
     verdict = instance_adversary.verdict(table)

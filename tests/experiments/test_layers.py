@@ -75,15 +75,22 @@ def made(by_depth: dict[str, list[float]], n: int = 60, labels: str = "ab") -> p
     """A table whose first so many examples are right, by group and depth."""
     return layers.COLUMNS.table(
         [
-            {"example": number, "label": labels[number % len(labels)] if labels else "", "group": group,
-             "direction": direction, "depth": depth, "layer": str(depth), "score": float(number < share * n),
-             "counts": None}
+            {
+                "example": number,
+                "label": labels[number % len(labels)] if labels else "",
+                "group": group,
+                "direction": direction,
+                "depth": depth,
+                "layer": str(depth),
+                "score": float(number < share * n),
+                "counts": None,
+            }
             for group, shares in by_depth.items()
             for direction in layers.DIRECTIONS
             for depth, share in enumerate(shares)
             for number in range(n)
         ]
-    )  # fmt: skip
+    )
 
 
 def test_losses_are_means_with_intervals_that_hold_together():
@@ -107,10 +114,13 @@ def test_losses_are_means_with_intervals_that_hold_together():
         ({"layers": [0.9, 0.5]}, "yes", "with the only layer shuffled, the model loses 40.0"),
         ({"layers": [0.9, 0.87]}, "undecided", "The limit of 2 points lies within the interval"),
         ({"layers": [0.5, 0.1]}, "undecided", "hardly better than always predicting the most frequent label"),
-        ({"encoder": [0.9, 0.9, 0.9], "across": [0.9, 0.3, 0.1]}, "yes",
-         "all 2 layers from the decoder to the encoder shuffled, the model loses 80.0"),
+        (
+            {"encoder": [0.9, 0.9, 0.9], "across": [0.9, 0.3, 0.1]},
+            "yes",
+            "all 2 layers from the decoder to the encoder shuffled, the model loses 80.0",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_verdict(by_depth, answer, words):
     table = made(by_depth)
     verdict = layers.verdict(table)

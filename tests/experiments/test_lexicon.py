@@ -31,13 +31,27 @@ def table(trained, untrained=none, noise=0.02, examples=300, seed=0):
     rng, n = np.random.default_rng(seed), 8 * examples
     words = pd.Series([WORDS[place] for _ in range(examples) for place in rng.permutation(150)[:8]])
     values, example = words.map(VALENCE), np.repeat(np.arange(examples), 8)
-    scores = {("trained", "lat"): values.map(trained) + rng.normal(0, noise, n), ("trained", "random"): rng.random(n),
-              ("untrained", "lat"): values.map(untrained) + rng.normal(0, noise, n)}  # fmt: skip
+    scores = {
+        ("trained", "lat"): values.map(trained) + rng.normal(0, noise, n),
+        ("trained", "random"): rng.random(n),
+        ("untrained", "lat"): values.map(untrained) + rng.normal(0, noise, n),
+    }
     rows = [
-        pd.DataFrame({"state": state, "method": method, "example": example, "word": words, "n": 1, "score": score,
-                      "valence": values, "matched": "exact", "scale": "v"})
+        pd.DataFrame(
+            {
+                "state": state,
+                "method": method,
+                "example": example,
+                "word": words,
+                "n": 1,
+                "score": score,
+                "valence": values,
+                "matched": "exact",
+                "scale": "v",
+            }
+        )
         for (state, method), score in scores.items()
-    ]  # fmt: skip
+    ]
     return pd.concat(rows).sort_values("example", kind="stable", ignore_index=True)
 
 
@@ -75,9 +89,17 @@ def test_a_u_of_word_lengths_is_not_one_of_valence():
 
 
 def test_words_are_means_over_their_occurrences():
-    rows = {"state": ["trained"] * 3, "method": ["lat"] * 3, "example": [0, 1, 1], "word": ["good", "good", "the"],
-            "n": [2, 1, 1], "score": [0.6, 0.6, 0.1], "valence": [7.0, 7.0, np.nan],
-            "matched": ["lemma", "lemma", "none"], "scale": ["v"] * 3}  # fmt: skip
+    rows = {
+        "state": ["trained"] * 3,
+        "method": ["lat"] * 3,
+        "example": [0, 1, 1],
+        "word": ["good", "good", "the"],
+        "n": [2, 1, 1],
+        "score": [0.6, 0.6, 0.1],
+        "valence": [7.0, 7.0, np.nan],
+        "matched": ["lemma", "lemma", "none"],
+        "scale": ["v"] * 3,
+    }
     made = lexicon.COLUMNS.table(rows)
     good = words_of(made).set_index("word").loc["good"]
     assert (good["score"], good["count"], good["texts"], good["length"]) == (pytest.approx(0.4), 3, 2, 4)
@@ -154,7 +176,9 @@ def test_the_table_has_words_seen_often_enough_with_their_valence(tmp_path):
     made = run_on(config, ["good films good", "a good dull film", "a films"])
     assert set(made["word"]) == {"good", "films", "a"}
     assert made.groupby("state", sort=False)["method"].unique().map(list).to_dict() == {
-        "trained": ["lat", "random"], "untrained": ["lat"]}  # fmt: skip
+        "trained": ["lat", "random"],
+        "untrained": ["lat"],
+    }
     rows = made[(made["state"] == "trained") & (made["method"] == "lat")].set_index(["example", "word"])
     assert rows.loc[(0, "good"), ["n", "score", "valence", "matched"]].tolist() == [2, 8.0, 2.0, "exact"]
     assert rows.loc[(2, "films"), ["valence", "matched"]].tolist() == [0.0, "lemma"]

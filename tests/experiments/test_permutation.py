@@ -49,13 +49,22 @@ def slow_median(subject: Subject, example: Example, sites: list[str], head: int 
 @pytest.mark.parametrize(
     ("kind", "granularity", "special_tokens"),
     [
-        ("bert", "all", False), ("bert", "all", True), ("bert", "layer", False), ("bert", "head", True),
-        ("additive", "all", False), ("additive", "all", True), ("additive", "layer", False),
+        ("bert", "all", False),
+        ("bert", "all", True),
+        ("bert", "layer", False),
+        ("bert", "head", True),
+        ("additive", "all", False),
+        ("additive", "all", True),
+        ("additive", "layer", False),
         ("additive", "head", False),
-        ("tagger", "all", False), ("tagger", "layer", True), ("translator", "all", False),
-        ("translator", "layer", False), ("speaker", "all", True), ("speaker", "head", False),
+        ("tagger", "all", False),
+        ("tagger", "layer", True),
+        ("translator", "all", False),
+        ("translator", "layer", False),
+        ("speaker", "all", True),
+        ("speaker", "head", False),
     ],
-)  # fmt: skip
+)
 def test_the_median_is_that_of_a_slow_loop(kind, granularity, special_tokens, monkeypatch):
     monkeypatch.setattr(whence, "permuted", Shifts(), raising=False)
     some = context(kind, batch_size=2)
@@ -140,8 +149,11 @@ def test_the_verdict_rests_on_the_whole_interval(low, high, answer):
 
 def made(**by_place: list[float]):
     """A table with these changes, by place."""
-    rows = [{"example": example, "label": "a", "place": place.replace("_", " "), "max_weight": 0.5, "median_tvd": moved}
-            for place, changes in by_place.items() for example, moved in enumerate(changes)]  # fmt: skip
+    rows = [
+        {"example": example, "label": "a", "place": place.replace("_", " "), "max_weight": 0.5, "median_tvd": moved}
+        for place, changes in by_place.items()
+        for example, moved in enumerate(changes)
+    ]
     return permutation.COLUMNS.table(rows)
 
 
@@ -187,8 +199,14 @@ def test_the_largest_weight_is_one_that_was_shuffled():
             some.subject.predict(batch)
         got = permutation.max_weight(some, batch, place, special_tokens=False)
         with_specials = permutation.max_weight(some, batch, place, special_tokens=True)
-    largest = [[[float(row[~batch.special[n]].max()) for row, real in zip(rows, batch.mask[n], strict=True) if real]
-                for site in place.sites for rows in tape.only(site).weights[n]] for n in range(len(batch))]  # fmt: skip
+    largest = [
+        [
+            [float(row[~batch.special[n]].max()) for row, real in zip(rows, batch.mask[n], strict=True) if real]
+            for site in place.sites
+            for rows in tape.only(site).weights[n]
+        ]
+        for n in range(len(batch))
+    ]
     np.testing.assert_allclose(got, [np.mean(rows) for rows in largest], atol=1e-5)
     assert (got < with_specials).all()
 

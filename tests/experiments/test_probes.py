@@ -32,8 +32,13 @@ CONFIG = probes.Config(model="m", data="made", train=300, test=200, epochs=20)
 
 def sentences(n, seed=0, classes="ab"):
     rng = np.random.default_rng(seed)
-    return tuple(Example(f"{WORDS[rng.integers(len(WORDS))]} w{rng.integers(50)} {seed}.{number}",
-                         classes[rng.integers(len(classes))]) for number in range(n))  # fmt: skip
+    return tuple(
+        Example(
+            f"{WORDS[rng.integers(len(WORDS))]} w{rng.integers(50)} {seed}.{number}",
+            classes[rng.integers(len(classes))],
+        )
+        for number in range(n)
+    )
 
 
 @dataclass(frozen=True)
@@ -104,8 +109,9 @@ def test_the_verdict_and_its_numbers(planted):
     context, table = planted
     assert [asked[:2] for asked in context.asked] == [(0, True), (0, False)]
     whole, one = probes.effects(table)
-    expected = np.mean([share(table, "trained", layer, "logistic") - share(table, "random", layer, "logistic")
-                        for layer in (1, 2)])  # fmt: skip
+    expected = np.mean(
+        [share(table, "trained", layer, "logistic") - share(table, "random", layer, "logistic") for layer in (1, 2)]
+    )
     assert whole.value == one.value == pytest.approx(expected)
     said = probes.verdict(table)
     assert (said.question, said.answer) == (0, "yes")
@@ -157,18 +163,42 @@ def made_table(trained, random, n=200, tasks=("one", "two")):
     """Shares that are right, the same for every task."""
     rows = []
     for task in tasks:
-        for model, layer, right in (("majority", -1, 0.5), ("bag", -1, trained), ("trained", 0, trained),
-                                    ("trained", 1, trained), ("random", 0, random), ("random", 1, random)):  # fmt: skip
+        for model, layer, right in (
+            ("majority", -1, 0.5),
+            ("bag", -1, trained),
+            ("trained", 0, trained),
+            ("trained", 1, trained),
+            ("random", 0, random),
+            ("random", 1, random),
+        ):
             probe = "none" if model == "majority" else "logistic"
-            rows.append({"task": task, "model": model, "layer": layer, "probe": probe, "seed": 0,
-                         "right": bits(np.arange(n) % 100 < 100 * right), "control": "", "classes": 2, "train": 9,
-                         "source": "hand", "left_out": "three: 0 sentences"})  # fmt: skip
+            rows.append(
+                {
+                    "task": task,
+                    "model": model,
+                    "layer": layer,
+                    "probe": probe,
+                    "seed": 0,
+                    "right": bits(np.arange(n) % 100 < 100 * right),
+                    "control": "",
+                    "classes": 2,
+                    "train": 9,
+                    "source": "hand",
+                    "left_out": "three: 0 sentences",
+                }
+            )
     return probes.COLUMNS.table(rows)
 
 
-@pytest.mark.parametrize(("trained", "random", "n", "answer"), [
-    (0.9, 0.5, 200, "yes"), (0.5, 0.5, 200, "no"), (0.52, 0.5, 200, "undecided"), (0.9, 0.5, 9, "undecided"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("trained", "random", "n", "answer"),
+    [
+        (0.9, 0.5, 200, "yes"),
+        (0.5, 0.5, 200, "no"),
+        (0.52, 0.5, 200, "undecided"),
+        (0.9, 0.5, 9, "undecided"),
+    ],
+)
 def test_layers_know_more_if_the_interval_is_above_two_points(trained, random, n, answer):
     said = probes.verdict(made_table(trained, random, n))
     assert said.answer == answer
@@ -198,8 +228,9 @@ def test_a_logistic_probe_is_a_plain_loop_of_scikit_learn():
     labels, answers = (["xyz"[int(np.argmax(row[:3]))] for row in side] for side in (train, test))
     scale = StandardScaler().fit(train)
     model = LogisticRegression(C=0.05, max_iter=1000).fit(scale.transform(train), labels)
-    expected = [str(model.predict(scale.transform(row[None]))[0]) == answer for row, answer in
-                zip(test, answers, strict=True)]  # fmt: skip
+    expected = [
+        str(model.predict(scale.transform(row[None]))[0]) == answer for row, answer in zip(test, answers, strict=True)
+    ]
     found = Probe("logistic", strength=0.05).right(train, labels, test, answers)
     assert (found == np.array(expected)).mean() > 0.98, "but for rounding"
     assert found.mean() > 0.8

@@ -15,11 +15,20 @@ from whence.subject.subject import load
 
 def table(*values, methods=("lat", "random")):
     """Precisions [method] of each example, of one seed."""
-    return rationales.COLUMNS.table([
-        {"example": number, "seed": -1, "method": method, "precision": value, "at_marked": value / 2, "marked": 0.25}
-        for method, of_method in zip(methods, zip(*values, strict=True), strict=True)
-        for number, value in enumerate(of_method)
-    ])  # fmt: skip
+    return rationales.COLUMNS.table(
+        [
+            {
+                "example": number,
+                "seed": -1,
+                "method": method,
+                "precision": value,
+                "at_marked": value / 2,
+                "marked": 0.25,
+            }
+            for method, of_method in zip(methods, zip(*values, strict=True), strict=True)
+            for number, value in enumerate(of_method)
+        ]
+    )
 
 
 def test_the_first_explainer_beside_random_scores_by_hand():

@@ -94,10 +94,12 @@ def test_query_heads_that_share_a_key_head_stay_together():
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("bloom", r"the heads of bloom differ by fixed slopes \(ALiBi\)"),
-     ("additive-lstm-additive", r"has one head at each site \(attention\): nothing to renumber"),
-     ("bart", "lat follows one stack of self-attention")],
-)  # fmt: skip
+    [
+        ("bloom", r"the heads of bloom differ by fixed slopes \(ALiBi\)"),
+        ("additive-lstm-additive", r"has one head at each site \(attention\): nothing to renumber"),
+        ("bart", "lat follows one stack of self-attention"),
+    ],
+)
 def test_models_that_cannot_be_asked(name, why):
     examples = [Example(example.text, target="a film") for example in EXAMPLES[:2]]
     with pytest.raises(BadConfig, match=why):
@@ -105,10 +107,13 @@ def test_models_that_cannot_be_asked(name, why):
 
 
 def rows(**taus):
-    return relabelling.COLUMNS.table([
-        {"example": n, "label": "", "method": method, "how": "", "tokens": 9, "tau": tau, "moved": 0.0}
-        for method, values in taus.items() for n, tau in enumerate(values)
-    ])  # fmt: skip
+    return relabelling.COLUMNS.table(
+        [
+            {"example": n, "label": "", "method": method, "how": "", "tokens": 9, "tau": tau, "moved": 0.0}
+            for method, values in taus.items()
+            for n, tau in enumerate(values)
+        ]
+    )
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,14 @@ def by_hand() -> Context:
     """
     texts = [Example("good film", label="b"), Example("dull film", label="a"), Example("good good", label="b")] * 4
     tokenizer = word_tokenizer(texts)
-    known = AdditiveConfig(vocab_size=len(tokenizer), embedding_size=2, hidden_size=2, encoder="average",
-                           id2label={0: "a", 1: "b"}, label2id={"a": 0, "b": 1})  # fmt: skip
+    known = AdditiveConfig(
+        vocab_size=len(tokenizer),
+        embedding_size=2,
+        hidden_size=2,
+        encoder="average",
+        id2label={0: "a", 1: "b"},
+        label2id={"a": 0, "b": 1},
+    )
     model = AdditiveForSequenceClassification(known)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -144,8 +150,11 @@ def slow(context, what):
                     with attending(subject.model, override={site: without_one_head}, watch=None):
                         put((site, head + 1), likelihood(subject, batch))
         else:
-            places = {"embedding": table} if what == "dimensions" else {
-                name: module for name, (module, _) in layers(subject, batch, ("*",)).items()}  # fmt: skip
+            places = (
+                {"embedding": table}
+                if what == "dimensions"
+                else {name: module for name, (module, _) in layers(subject, batch, ("*",)).items()}
+            )
             for place, module in places.items():
                 for unit in range(6):
                     put((place, unit + 1), hooked(module, zero(slice(None), unit), subject, batch))

@@ -12,11 +12,20 @@ from whence.subject.subject import load
 
 def table(*runs, labels="ab"):
     """Marks of examples, by seed."""
-    return score.COLUMNS.table([
-        {"example": number, "label": labels[number % len(labels)], "seed": seed, "measure": "accuracy", "score": mark,
-         "counts": None}
-        for seed, marks in enumerate(runs) for number, mark in enumerate(marks)
-    ])  # fmt: skip
+    return score.COLUMNS.table(
+        [
+            {
+                "example": number,
+                "label": labels[number % len(labels)],
+                "seed": seed,
+                "measure": "accuracy",
+                "score": mark,
+                "counts": None,
+            }
+            for seed, marks in enumerate(runs)
+            for number, mark in enumerate(marks)
+        ]
+    )
 
 
 def test_the_score_and_its_spread_by_hand():

@@ -18,8 +18,9 @@ from whence.training import train as workshop
 from whence.training.config import Training
 from whence.training.train import train
 
-TRAINING = Training(data="reviews", encoder="average", embedding_size=16, hidden_size=8, epochs=2, learning_rate=1e-2,
-                    seed=1)  # fmt: skip
+TRAINING = Training(
+    data="reviews", encoder="average", embedding_size=16, hidden_size=8, epochs=2, learning_rate=1e-2, seed=1
+)
 
 
 @pytest.fixture(autouse=True)
@@ -62,8 +63,21 @@ def test_every_other_seed_is_set_beside_the_model_and_its_own_is_not(corpus, fol
 
 
 def table(share: float) -> pd.DataFrame:
-    rows = [{"example": n, "label": "x", "seed": seed, "max_probability": 0.9, "jsd": 0.5 if n < 50 * share else 0.01,
-             "tvd": 0.05, "same": 1.0, "base": 1.0, "score": 1.0} for seed in (1, 2) for n in range(50)]  # fmt: skip
+    rows = [
+        {
+            "example": n,
+            "label": "x",
+            "seed": seed,
+            "max_probability": 0.9,
+            "jsd": 0.5 if n < 50 * share else 0.01,
+            "tvd": 0.05,
+            "same": 1.0,
+            "base": 1.0,
+            "score": 1.0,
+        }
+        for seed in (1, 2)
+        for n in range(50)
+    ]
     return seeds.COLUMNS.table(rows)
 
 

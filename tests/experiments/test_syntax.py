@@ -39,12 +39,15 @@ from whence.training.init import untrained
 from whence.training.vocabulary import word_tokenizer
 
 # "unbelievable" and "movies" are in pieces, "?" is a word of its own
-FIRST = Example("the movies was unbelievable ?", words=("the", "movies", "was", "unbelievable", "?"),
-                heads=(1, 3, 3, -1, 3))  # fmt: skip
+FIRST = Example(
+    "the movies was unbelievable ?", words=("the", "movies", "was", "unbelievable", "?"), heads=(1, 3, 3, -1, 3)
+)
 SECOND = Example("not good", words=("not", "good"), heads=(1, -1))
 THIRD = Example("a bad story", words=("a", "bad", "story"), heads=(2, 2, -1))
-PAIR = [replace(one, pair=" ".join(two.words), pair_words=two.words, pair_heads=two.heads)
-        for one, two in ((FIRST, THIRD), (THIRD, SECOND))]  # fmt: skip
+PAIR = [
+    replace(one, pair=" ".join(two.words), pair_words=two.words, pair_heads=two.heads)
+    for one, two in ((FIRST, THIRD), (THIRD, SECOND))
+]
 CONFIG = syntax.Config(model="m", data="made")
 
 
@@ -96,14 +99,17 @@ def slow_mean(p, q, may, masked, floor):
 
 
 @pytest.mark.parametrize("renormalise", [True, False])
-@pytest.mark.parametrize(("family", "examples", "reference", "masked"), [
-    ("bert", (FIRST, SECOND, THIRD), "parent", "zero"),
-    ("bert", PAIR, "neighbours", "skip"),
-    ("bert", (FIRST, THIRD), "nearness", "floor"),
-    ("gpt2", (FIRST, THIRD), "parent", "zero"),
-    ("gpt2", (FIRST, THIRD), "children", "skip"),
-    ("gpt2", (FIRST, SECOND, THIRD), "parent", "floor"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("family", "examples", "reference", "masked"),
+    [
+        ("bert", (FIRST, SECOND, THIRD), "parent", "zero"),
+        ("bert", PAIR, "neighbours", "skip"),
+        ("bert", (FIRST, THIRD), "nearness", "floor"),
+        ("gpt2", (FIRST, THIRD), "parent", "zero"),
+        ("gpt2", (FIRST, THIRD), "children", "skip"),
+        ("gpt2", (FIRST, SECOND, THIRD), "parent", "floor"),
+    ],
+)
 def test_a_pass_is_a_slow_loop(family, examples, reference, masked, renormalise):
     """Of sentences, layers, heads and words, for true and random trees, by scipy; also the parents that are found."""
     subject, how = reader(family), Measuring(reference, masked, 1e-3, renormalise)
@@ -124,8 +130,11 @@ def test_a_pass_is_a_slow_loop(family, examples, reference, masked, renormalise)
             arcs = [(i, h) for i, h in enumerate(sentence.heads) if h >= 0 and (masked != "skip" or seen[i, h])]
             assert one.arcs[number] == len(arcs)
             for head in range(4):
-                hits = sum(max((k for k in range(n) if k != i and seen[i, k]), default=-1,
-                               key=lambda k: turned[head, i, k]) == h for i, h in arcs)  # fmt: skip
+                hits = sum(
+                    max((k for k in range(n) if k != i and seen[i, k]), default=-1, key=lambda k: turned[head, i, k])
+                    == h
+                    for i, h in arcs
+                )
                 assert one.hits[number, head] == hits
     assert {"past", "future"} >= found[0].sees
     assert ("future" in found[0].sees) == (family == "bert")
@@ -155,9 +164,13 @@ def tagger(corpus, seed=0, heads=4):
     tokenizer = word_tokenizer(corpus["train"])
     torch.manual_seed(seed)
     config = TransformerConfig(
-        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=heads, intermediate_size=16,
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=heads,
+        intermediate_size=16,
         id2label=dict(enumerate(corpus.labels)),
-    )  # fmt: skip
+    )
     return Subject(TransformerForTokenClassification(config), tokenizer, name="tagger")
 
 
@@ -169,8 +182,15 @@ def made_weights(subject, examples):
     (batch,) = subject.batches(examples, len(examples), answered=False)
     n, rng = batch.special.shape[1], np.random.default_rng(0)
     real = batch.mask.numpy()
-    weights = np.stack([np.full((len(batch), n, n), 1.0), np.full((len(batch), n, n), 1.0),
-                        rng.gamma(1.0, size=(len(batch), n, n)), np.full((len(batch), n, n), 1.0)], 1)  # fmt: skip
+    weights = np.stack(
+        [
+            np.full((len(batch), n, n), 1.0),
+            np.full((len(batch), n, n), 1.0),
+            rng.gamma(1.0, size=(len(batch), n, n)),
+            np.full((len(batch), n, n), 1.0),
+        ],
+        1,
+    )
     for row, number in enumerate(batch.examples.tolist()):
         for word, head in enumerate(examples[number].heads):
             weights[row, 0, word + 1, head + 1] += 100.0 * (head >= 0)  # the first token is <s>
@@ -194,8 +214,16 @@ def test_a_head_that_follows_the_trees_is_found_and_no_other_is(corpus):
     assert (ranked["p_holm"].drop(1) > 0.5).all()
     assert ranked["attachment"][1] == 1.0
     assert ranked["attachment_p_holm"][1] < 1e-6
-    assert ranked["attachment"][4] == pytest.approx(np.mean([max(word - 1, word == 0) == head for example in examples
-        for word, head in enumerate(example.heads) if head >= 0]))  # fmt: skip
+    assert ranked["attachment"][4] == pytest.approx(
+        np.mean(
+            [
+                max(word - 1, word == 0) == head
+                for example in examples
+                for word, head in enumerate(example.heads)
+                if head >= 0
+            ]
+        )
+    )
     found = syntax.verdict(table)
     assert (found.question, found.answer) == (6, "yes")
     assert "1 of 4 heads is nearer to the true trees than to every kind of random ones" in found.sentence
@@ -278,19 +306,40 @@ def test_intervals_are_those_of_the_plain_bootstrap_and_pairs_are_drawn_whole():
 
 
 def row(head, tree, difference, error, **others):
-    about = {"epoch": -1, "site": "a", "layer": 1, "sees": "all", "head": head, "tree": tree, "divergence": 2.0,
-             "difference": difference, "difference_error": error, "attachment": 0.3, "offset_attachment": 0.25,
-             "beyond_error": 0.02, "difference_low": difference - 0.2, "difference_high": difference + 0.2,
-             "sentences": 50, "coverage": 1.0, "before": 0.5, "source": "trees: made", "reference": "parent",
-             "masked": "zero", "shown": None}  # fmt: skip
+    about = {
+        "epoch": -1,
+        "site": "a",
+        "layer": 1,
+        "sees": "all",
+        "head": head,
+        "tree": tree,
+        "divergence": 2.0,
+        "difference": difference,
+        "difference_error": error,
+        "attachment": 0.3,
+        "offset_attachment": 0.25,
+        "beyond_error": 0.02,
+        "difference_low": difference - 0.2,
+        "difference_high": difference + 0.2,
+        "sentences": 50,
+        "coverage": 1.0,
+        "before": 0.5,
+        "source": "trees: made",
+        "reference": "parent",
+        "masked": "zero",
+        "shown": None,
+    }
     return about | others
 
 
 def test_the_baseline_that_is_hardest_to_beat_counts_and_holm_over_heads():
     made = []
     for head, (one, two) in enumerate([(-0.5, -0.4), (-0.9, -0.12), (-0.3, 0.4)], start=1):
-        made += [row(head, TRUE, np.nan, np.nan, attachment=0.2 + 0.1 * head), row(head, "uniform", one, 0.1),
-                 row(head, "chain", two, 0.1)]  # fmt: skip
+        made += [
+            row(head, TRUE, np.nan, np.nan, attachment=0.2 + 0.1 * head),
+            row(head, "uniform", one, 0.1),
+            row(head, "chain", two, 0.1),
+        ]
     ranked = ranking(pd.DataFrame(made))
     assert ranked["head"].tolist() == [1, 2, 3]
     assert ranked["nearest"].tolist() == ["chain"] * 3
@@ -308,8 +357,12 @@ def test_holm_is_that_of_statsmodels():
 
 
 def test_nothing_that_varies_is_sure_or_not_at_all():
-    made = [row(1, TRUE, np.nan, np.nan), row(1, "chain", -0.4, 0.0), row(2, TRUE, np.nan, np.nan),
-            row(2, "chain", -0.05, 0.0)]  # fmt: skip
+    made = [
+        row(1, TRUE, np.nan, np.nan),
+        row(1, "chain", -0.4, 0.0),
+        row(2, TRUE, np.nan, np.nan),
+        row(2, "chain", -0.05, 0.0),
+    ]
     assert ranking(pd.DataFrame(made))["p_holm"].tolist() == [0.0, 1.0]
 
 
@@ -323,7 +376,14 @@ def test_the_kinds_of_random_trees_are_those_of_the_data_room():
 def test_trees_are_drawn_by_the_seed_and_chains_once(corpus):
     forest = grown(corpus["test"], BASELINES, 3, seed=5)
     assert {kind: len(draws) for kind, draws in forest.kinds.items()} == {
-        TRUE: 1, "arc_standard": 3, "uniform": 3, "lengths": 3, "direction": 3, "chain": 1, "others": 3}  # fmt: skip
+        TRUE: 1,
+        "arc_standard": 3,
+        "uniform": 3,
+        "lengths": 3,
+        "direction": 3,
+        "chain": 1,
+        "others": 3,
+    }
     assert forest.kinds == grown(corpus["test"], BASELINES, 3, seed=5).kinds
     assert forest.kinds["uniform"] != grown(corpus["test"], BASELINES, 3, seed=6).kinds["uniform"]
     assert forest.before["direction"] == pytest.approx(forest.before[TRUE])
@@ -367,13 +427,16 @@ def test_sentences_that_were_cut_are_left_out():
 # models
 
 
-@pytest.mark.parametrize(("model", "n"), [
-    (hf.BertModel(hf.BertConfig(**zoo.BERT)), 2),
-    (hf.BertForMaskedLM(hf.BertConfig(**zoo.BERT)), 2),
-    (zoo.BY_NAME["bart"].build(), 2),
-    (zoo.BY_NAME["gpt-oss"].build(), 2),
-    (zoo.BY_NAME["deberta-v2"].build(), 2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "n"),
+    [
+        (hf.BertModel(hf.BertConfig(**zoo.BERT)), 2),
+        (hf.BertForMaskedLM(hf.BertConfig(**zoo.BERT)), 2),
+        (zoo.BY_NAME["bart"].build(), 2),
+        (zoo.BY_NAME["gpt-oss"].build(), 2),
+        (zoo.BY_NAME["deberta-v2"].build(), 2),
+    ],
+)
 def test_encoders_without_a_head_translators_and_sinks(model, n):
     """A translator's encoder is looked at; no text is asked for, and no label."""
     subject = Subject(model, wordpiece())
@@ -450,8 +513,14 @@ def test_figures_and_quantities_from_the_table_alone(corpus):
 
 
 def test_several_models_are_drawn_as_one():
-    low, high = [row(0, tree, -0.5, 0.1, divergence=at, divergence_low=at - 1, divergence_high=at + 2, epoch=epoch)
-                 for epoch in (0, 1) for tree, at in ((TRUE, 1.0), ("chain", 2.0))], []  # fmt: skip
+    low, high = (
+        [
+            row(0, tree, -0.5, 0.1, divergence=at, divergence_low=at - 1, divergence_high=at + 2, epoch=epoch)
+            for epoch in (0, 1)
+            for tree, at in ((TRUE, 1.0), ("chain", 2.0))
+        ],
+        [],
+    )
     high = [{**one, "divergence": 3.0, "divergence_low": 2.5, "divergence_high": 6.0} for one in low]
     others = [row(1, TRUE, np.nan, np.nan)]
     made = syntax.pooled([pd.DataFrame(low + others), pd.DataFrame(high)])

@@ -14,9 +14,18 @@ from whence.training.config import Training
 from whence.training.train import train
 
 TRAINING = Training(
-    model="transformer", data="clauses:parents", hidden_size=64, layers=2, heads=2, epochs=8, batch_size=16,
-    learning_rate=2e-3, dropout=0.0, patience=8, keep_epochs=True,
-)  # fmt: skip
+    model="transformer",
+    data="clauses:parents",
+    hidden_size=64,
+    layers=2,
+    heads=2,
+    epochs=8,
+    batch_size=16,
+    learning_rate=2e-3,
+    dropout=0.0,
+    patience=8,
+    keep_epochs=True,
+)
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +85,9 @@ def test_other_epochs_are_another_result(trained, tmp_path):
 
 def test_as_a_callback_of_training_it_finds_what_the_kept_epochs_show(tmp_path):
     few = clauses.load(sizes={"train": 60, "dev": 10, "test": 30}, task="parents")
-    training = Training(model="disan", data="clauses:parents", embedding_size=8, hidden_size=4, epochs=2,
-                        keep_epochs=True)  # fmt: skip
+    training = Training(
+        model="disan", data="clauses:parents", embedding_size=8, hidden_size=4, epochs=2, keep_epochs=True
+    )
     config = syntax.Config(model=str(tmp_path / "m"), data="clauses:parents", draws=1)
     found = {}
     train(training, tmp_path / "m", corpus=few, each_epoch=each_epoch("syntax", config, few, found), quiet=True)

@@ -177,8 +177,9 @@ def test_without_the_bypass_the_question_reaches_the_answer_through_attention_al
         torch.manual_seed(0)
         model = AdditiveForSequenceClassification(AdditiveConfig(**TINY, pairs=True, bypass=bypass)).eval()
         with attending(model, override=uniform):
-            one, other = (model(tensor([[5, 6, 7, *question]]), token_type_ids=types).logits
-                          for question in ((8, 9), (10, 11)))  # fmt: skip
+            one, other = (
+                model(tensor([[5, 6, 7, *question]]), token_type_ids=types).logits for question in ((8, 9), (10, 11))
+            )
         assert torch.allclose(one, other) is not bypass
     with pytest.raises(ValueError, match="needs pairs=True"):
         AdditiveForSequenceClassification(AdditiveConfig(**TINY, bypass=True))
@@ -246,8 +247,10 @@ def both_ways(lstm, inputs, states=((0.0, 0.0), (0.0, 0.0))):
     """Both directions: for each token its two hidden states, and the last state of each direction."""
     ways = []
     for suffix, given, state in (("", inputs, states[0]), ("_reverse", inputs[::-1], states[1])):
-        parts = [getattr(lstm, f"{name}_l0{suffix}").detach().flatten().tolist()
-                 for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]  # fmt: skip
+        parts = [
+            getattr(lstm, f"{name}_l0{suffix}").detach().flatten().tolist()
+            for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        ]
         biases = [one + other for one, other in zip(parts[2], parts[3], strict=True)]
         ways.append(lstm_by_hand(given, (parts[0], parts[1], biases), state))
     (forward, last), (backward, first) = ways
@@ -279,8 +282,10 @@ def test_two_tokens_by_hand(equation):
     alphas = [score / sum(e) for score in e]
     context = [sum(a * h[d] for a, h in zip(alphas, text, strict=True)) for d in (0, 1)]
     decoder = model.decoder.classify
-    expected = [row[0] * context[0] + row[1] * context[1] + bias
-                for row, bias in zip(decoder.weight.tolist(), decoder.bias.tolist(), strict=True)]  # fmt: skip
+    expected = [
+        row[0] * context[0] + row[1] * context[1] + bias
+        for row, bias in zip(decoder.weight.tolist(), decoder.bias.tolist(), strict=True)
+    ]
     ids, types = ([[1, 2, 3, 4]], [[0, 0, 1, 1]]) if equation > 1 else ([[1, 2]], [[0, 0]])
     with attending(model) as tape:
         logits = model(tensor(ids), token_type_ids=tensor(types)).logits

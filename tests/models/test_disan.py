@@ -25,8 +25,13 @@ from whence.training.init import untrained
 from whence.training.train import train
 
 TINY = {
-    "vocab_size": 30, "embedding_size": 5, "hidden_size": 4, "num_labels": 3, "bos_token_id": 1, "eos_token_id": 2,
-}  # fmt: skip
+    "vocab_size": 30,
+    "embedding_size": 5,
+    "hidden_size": 4,
+    "num_labels": 3,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
 FIRST, SECOND = [7, 8, 7, 9], [10, 5, 6]
 
 
@@ -94,8 +99,10 @@ def fused(fuse, hidden, context):
 
 
 def sentence(encoder, x):
-    both = [np.concatenate(u) for u in zip(attended(encoder.sees_past, x, False)[0],
-                                           attended(encoder.sees_future, x, True)[0], strict=True)]  # fmt: skip
+    both = [
+        np.concatenate(u)
+        for u in zip(attended(encoder.sees_past, x, False)[0], attended(encoder.sees_future, x, True)[0], strict=True)
+    ]
     part = encoder.source2token
     scores = [linear(part.score, elu(linear(part.inner, u))) for u in both]
     weights = np.array([softmaxed([score[feature] for score in scores]) for feature in range(len(both[0]))])
@@ -126,8 +133,10 @@ def test_the_model_is_what_the_loops_say(pairs, looked_at):
 def test_a_tag_is_what_the_loops_say(looked_at):
     model = made(DisanForTokenClassification).double()
     x = vectors(model, FIRST)
-    past, future = (attended(part, x, after)[0] for part, after in
-                    [(model.encoder.sees_past, False), (model.encoder.sees_future, True)])  # fmt: skip
+    past, future = (
+        attended(part, x, after)[0]
+        for part, after in [(model.encoder.sees_past, False), (model.encoder.sees_future, True)]
+    )
     words = [np.concatenate(both) for both in zip(past, future, strict=True)]
     expected = np.array([linear(model.classify, elu(linear(model.combine, word))) for word in words])
     with torch.no_grad(), attending(model, watch="*" if looked_at else None):
@@ -198,8 +207,9 @@ def test_a_query_at_a_time_is_the_same_in_value_and_gradient(block, monkeypatch)
     assert_close(fast, written_out)
     direction = torch.randn(fast.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     parameters = list(model.parameters())
-    for one, other in zip(*(torch.autograd.grad((logits * direction).sum(), parameters)
-                            for logits in (fast, written_out)), strict=True):  # fmt: skip
+    for one, other in zip(
+        *(torch.autograd.grad((logits * direction).sum(), parameters) for logits in (fast, written_out)), strict=True
+    ):
         assert_close(one, other)
         assert one.abs().max() > 0
 
@@ -306,8 +316,10 @@ def test_sizes_sites_and_saving(tmp_path):
     assert shapes["encoder.source2token.score.weight"] == (600, 600)
     assert shapes["combine.weight"] == (300, 2400)
     assert [(site.name, site.kind) for site in sites(model).values()] == [
-        ("encoder.sees_past", "self"), ("encoder.sees_future", "self"), ("encoder.source2token", "pool"),
-    ]  # fmt: skip
+        ("encoder.sees_past", "self"),
+        ("encoder.sees_future", "self"),
+        ("encoder.source2token", "pool"),
+    ]
     small, (inputs, _) = made(pairs=True), batch()
     small.save_pretrained(tmp_path)
     again = AutoModelForSequenceClassification.from_pretrained(tmp_path).eval()
@@ -329,15 +341,22 @@ def test_its_options_are_those_of_its_authors():
     assert (decayed["weight_decay"], spared["weight_decay"]) == (5e-5, 0.0)
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     assert {names[id(p)].removesuffix(".weight") for p in decayed["params"]} == {
-        *(f"encoder.sees_{side}.{part}" for side in ("past", "future")
-          for part in ("project", "fuse.of_hidden", "fuse.of_context")),
-        "encoder.source2token.inner", "encoder.source2token.score", "combine", "classify",
-    }  # fmt: skip
+        *(
+            f"encoder.sees_{side}.{part}"
+            for side in ("past", "future")
+            for part in ("project", "fuse.of_hidden", "fuse.of_context")
+        ),
+        "encoder.source2token.inner",
+        "encoder.source2token.score",
+        "combine",
+        "classify",
+    }
     assert not any(parameter.any() for name, parameter in model.named_parameters() if name.endswith("bias"))
 
 
-@pytest.mark.parametrize(("corpus", "form"), [(entailment, DisanForSequenceClassification),
-                                              (clauses, DisanForTokenClassification)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("corpus", "form"), [(entailment, DisanForSequenceClassification), (clauses, DisanForTokenClassification)]
+)
 def test_it_is_trained_saved_and_loaded(corpus, form, tmp_path):
     examples = corpus.load(sizes={"train": 24, "dev": 8})
     subject = train(Training(**SMALL, data=examples.name), tmp_path / "m", corpus=examples, quiet=True)

@@ -23,11 +23,13 @@ from whence.training.vocabulary import word_tokenizer
 SPECIALS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 TINY = {"vocab_size": 30, "embedding_size": 6, "hidden_size": 4, "attention_size": 5, **SPECIALS}
 STOP, BANG = 3, 4
-IDS = tensor([
-    [1, 10, 11, STOP, 12, BANG, BANG, 13, 14, 15, STOP, 2],
-    [1, 16, STOP, 17, 2, 0, 0, 0, 0, 0, 0, 0],
-    [1, 18, 19, 20, 2, 0, 0, 0, 0, 0, 0, 0],
-])  # fmt: skip
+IDS = tensor(
+    [
+        [1, 10, 11, STOP, 12, BANG, BANG, 13, 14, 15, STOP, 2],
+        [1, 16, STOP, 17, 2, 0, 0, 0, 0, 0, 0, 0],
+        [1, 18, 19, 20, 2, 0, 0, 0, 0, 0, 0, 0],
+    ]
+)
 ROWS = [[[0, 1, 2, 3], [4, 5, 6], [7, 8, 9, 10, 11]], [[0, 1, 2], [3, 4]], [[0, 1, 2, 3, 4]]]  # places of tokens
 
 
@@ -46,9 +48,15 @@ def subject():
     ends = [tokenizer.get_vocab()[end] for end in (".", "!")]
     torch.manual_seed(1)
     config = HierarchicalConfig(
-        vocab_size=len(tokenizer), embedding_size=6, hidden_size=4, attention_size=5, sentence_end_ids=ends,
-        pad_token_id=0, bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
-    )  # fmt: skip
+        vocab_size=len(tokenizer),
+        embedding_size=6,
+        hidden_size=4,
+        attention_size=5,
+        sentence_end_ids=ends,
+        pad_token_id=0,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+    )
     return Subject(HierarchicalForSequenceClassification(config), tokenizer), examples
 
 

@@ -15,9 +15,17 @@ from whence.models import PooledConfig, PooledForSequenceClassification
 from whence.models.pooled import LocalAttention
 
 TINY = {
-    "vocab_size": 30, "embedding_size": 5, "hidden_size": 6, "num_hidden_layers": 2, "num_attention_heads": 3,
-    "head_size": 4, "intermediate_size": 7, "num_labels": 5, "bos_token_id": 1, "eos_token_id": 2,
-}  # fmt: skip
+    "vocab_size": 30,
+    "embedding_size": 5,
+    "hidden_size": 6,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "head_size": 4,
+    "intermediate_size": 7,
+    "num_labels": 5,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
 
 
 def made(**options):
@@ -55,8 +63,10 @@ def mlp(module, vector):
 
 def attended(attention, queries, source, heads, size):
     """Eq. 1-3 and the output matrix, one head and one query after another."""
-    q, k, v = ([linear(m, x) for x in xs] for m, xs in
-               [(attention.queries, queries), (attention.keys, source), (attention.values, source)])  # fmt: skip
+    q, k, v = (
+        [linear(m, x) for x in xs]
+        for m, xs in [(attention.queries, queries), (attention.keys, source), (attention.values, source)]
+    )
     results = []
     for query in q:
         context = []
@@ -118,8 +128,12 @@ def test_one_layer_on_two_tokens_by_hand():
     model = made(norm="query", hidden_size=2, embedding_size=2, num_attention_heads=1, head_size=1, intermediate_size=1)
     layer = model.layers[0].double()
     attention = layer.attention
-    for module, weight in [(attention.queries, [[1.0, 0.0]]), (attention.keys, [[0.0, 1.0]]),
-                           (attention.values, [[0.0, 1.0]]), (attention.output, [[1.0], [0.0]])]:  # fmt: skip
+    for module, weight in [
+        (attention.queries, [[1.0, 0.0]]),
+        (attention.keys, [[0.0, 1.0]]),
+        (attention.values, [[0.0, 1.0]]),
+        (attention.output, [[1.0], [0.0]]),
+    ]:
         module.weight.data.copy_(tensor(weight))
     layer.around_attention.norm.weight.data.fill_(1.0)
     layer.around_attention.norm.bias.data.zero_()
@@ -155,8 +169,9 @@ def test_its_sizes_are_the_papers():
     assert model.config.dropout == model.dropout.p == 0.1
     assert [part.p for part in model.local.score if isinstance(part, nn.Dropout)] == [0.3, 0.3]
     assert [(site.name, site.kind) for site in sites(model).values()] == [
-        *((f"layers.{i}.attention", "self") for i in range(6)), ("local", "pool"),
-    ]  # fmt: skip
+        *((f"layers.{i}.attention", "self") for i in range(6)),
+        ("local", "pool"),
+    ]
 
 
 def test_without_positions_the_order_of_words_is_not_seen():

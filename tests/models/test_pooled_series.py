@@ -13,9 +13,17 @@ from whence.models.pooled_series import squared_error
 from whence.subject.loading import load_model, saved_task
 
 TINY = {
-    "vocab_size": 30, "embedding_size": 5, "hidden_size": 6, "num_hidden_layers": 2, "num_attention_heads": 3,
-    "head_size": 4, "intermediate_size": 7, "lstm_size": 8, "bos_token_id": 1, "eos_token_id": 2,
-}  # fmt: skip
+    "vocab_size": 30,
+    "embedding_size": 5,
+    "hidden_size": 6,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "head_size": 4,
+    "intermediate_size": 7,
+    "lstm_size": 8,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
 IDS = tensor(
     [[[1, 5, 6, 2], [1, 7, 2, 0], [1, 8, 9, 2]], [[1, 9, 2, 0], [1, 5, 2, 0], [0, 0, 0, 0]]]
 )  # 3 and 2 windows

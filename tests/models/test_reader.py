@@ -40,10 +40,15 @@ def test_the_answer_is_read_from_the_last_state_of_each_text(cell):
 def test_an_elman_network_by_hand():
     """h = tanh(w x + u h): one unit, two words."""
     model = ReaderForSequenceClassification(ReaderConfig(vocab_size=3, embedding_size=1, hidden_size=1, cell="rnn"))
-    for parameter, values in ((model.embeddings.weight, [[0.0], [1.0], [-2.0]]), (model.cell.weight_ih_l0, [[0.5]]),
-                              (model.cell.weight_hh_l0, [[2.0]]), (model.cell.bias_ih_l0, [0.0]),
-                              (model.cell.bias_hh_l0, [0.1]), (model.classify.weight, [[1.0], [-1.0]]),
-                              (model.classify.bias, [0.0, 0.5])):  # fmt: skip
+    for parameter, values in (
+        (model.embeddings.weight, [[0.0], [1.0], [-2.0]]),
+        (model.cell.weight_ih_l0, [[0.5]]),
+        (model.cell.weight_hh_l0, [[2.0]]),
+        (model.cell.bias_ih_l0, [0.0]),
+        (model.cell.bias_hh_l0, [0.1]),
+        (model.classify.weight, [[1.0], [-1.0]]),
+        (model.classify.bias, [0.0, 0.5]),
+    ):
         with torch.no_grad():
             parameter.copy_(tensor(values))
     first = math.tanh(0.5 + 0.1)

@@ -136,8 +136,10 @@ def test_the_loss_is_that_of_the_shifted_labels(attention):
     assert_close(output.logits, expected)
     assert_close(output.loss, nn.functional.cross_entropy(expected.flatten(0, 1), labels.flatten()))
     assert output.past_key_values is None
-    assert_close(model(SOURCE, MASK, decoder_input_ids=TARGET, logits_to_keep=2).logits,
-                 model(SOURCE, MASK, decoder_input_ids=TARGET).logits[:, -2:])  # fmt: skip
+    assert_close(
+        model(SOURCE, MASK, decoder_input_ids=TARGET, logits_to_keep=2).logits,
+        model(SOURCE, MASK, decoder_input_ids=TARGET).logits[:, -2:],
+    )
     with pytest.raises(ValueError, match="expected decoder_input_ids or labels"):
         model(SOURCE)
 

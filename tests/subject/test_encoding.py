@@ -54,8 +54,20 @@ def test_pieces_of_words_specials_and_padding_by_hand():
 def test_words_of_a_pair_are_counted_in_each_text():
     batch = reader("bert").encode([Example("the movies was unbelievable", pair="good film ?")])
     assert batch.tokens[0] == (
-        "[CLS]", "the", "movie", "##s", "was", "un", "##believ", "##able", "[SEP]", "good", "film", "?", "[SEP]",
-    )  # fmt: skip
+        "[CLS]",
+        "the",
+        "movie",
+        "##s",
+        "was",
+        "un",
+        "##believ",
+        "##able",
+        "[SEP]",
+        "good",
+        "film",
+        "?",
+        "[SEP]",
+    )
     assert batch.word[0].tolist() == [-1, 0, 1, 1, 2, 3, 3, 3, -1, 0, 1, 2, -1]
     assert batch.segment[0].tolist() == [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0]
     assert batch.inputs["token_type_ids"][0].tolist() == [0] * 9 + [1] * 4
@@ -119,8 +131,9 @@ def test_word_level_tokens_are_the_words():
     model = zoo.BY_NAME["additive-lstm-additive"].build()
     batch = Subject(model, word_tokenizer(corpus)).encode(corpus)
     assert batch.tokens == (
-        ("<s>", "where", "is", "clara", "?", "</s>"), ("<s>", "she", "left", ".", "</s>", "<pad>"),
-    )  # fmt: skip
+        ("<s>", "where", "is", "clara", "?", "</s>"),
+        ("<s>", "she", "left", ".", "</s>", "<pad>"),
+    )
     assert batch.word.tolist() == [[-1, 0, 1, 2, 3, -1], [-1, 0, 1, 2, -1, -1]]
 
 
@@ -334,8 +347,10 @@ def test_buckets_hold_every_example_once_and_like_lengths_together(lengths, size
 def test_every_family_answers_in_company_as_it_does_alone(family):
     subject = reader(family)
     pair = "a film ?" if getattr(subject.model.config, "pairs", False) else None
-    examples = [Example("the movie was good", pair=pair, target="the good movie"),
-                Example("the story was not unbelievable !", pair=pair, target="a")]  # fmt: skip
+    examples = [
+        Example("the movie was good", pair=pair, target="the good movie"),
+        Example("the story was not unbelievable !", pair=pair, target="a"),
+    ]
     together = subject.encode(examples)
     probs = subject.predict(together)
     torch.testing.assert_close(probs.sum(-1), torch.ones(probs.shape[:-1]))

@@ -28,8 +28,13 @@ PAIRS = [Example("the movie was good", target="a film"), Example("not bad", targ
 def small(kind, seed=0, std=1.0):
     """A translator over two words, with weights so large that its answers differ."""
     tokenizer = word_tokenizer(EXAMPLES)
-    ids = {"pad_token_id": 0, "bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id,
-           "decoder_start_token_id": tokenizer.bos_token_id, "vocab_size": len(tokenizer)}  # fmt: skip
+    ids = {
+        "pad_token_id": 0,
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+        "decoder_start_token_id": tokenizer.bos_token_id,
+        "vocab_size": len(tokenizer),
+    }
     torch.manual_seed(seed)
     if kind == "transformer":
         config = TransformerConfig(hidden_size=8, num_attention_heads=2, intermediate_size=8, dropout=0.0, **ids)

@@ -18,9 +18,19 @@ TEXTS = [
     Example("the unbelievable films was not good ."),
 ]
 FAMILIES = ["bert", "albert", "deberta-v2", "xlnet", "gpt2", "llama", "t5", "bart"]
-OURS = {"additive-lstm-additive": 1, "additive-cnn-additive": 1, "additive-average-additive": 1, "hierarchical": 2,
-        "disan": 1, "disan-tags": 1, "pooled-post-sinusoidal-cross_entropy": 2, "recurrent-dot": 1,
-        "transformer-pre-sinusoidal": 2, "transformer-seq2seq-post": 2, "transformer-tagger": 2}  # fmt: skip
+OURS = {
+    "additive-lstm-additive": 1,
+    "additive-cnn-additive": 1,
+    "additive-average-additive": 1,
+    "hierarchical": 2,
+    "disan": 1,
+    "disan-tags": 1,
+    "pooled-post-sinusoidal-cross_entropy": 2,
+    "recurrent-dot": 1,
+    "transformer-pre-sinusoidal": 2,
+    "transformer-seq2seq-post": 2,
+    "transformer-tagger": 2,
+}
 
 
 def plain_states(name, text):

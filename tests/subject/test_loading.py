@@ -63,8 +63,11 @@ def test_a_bare_encoder_without_its_pooler_goes_without(saved, tmp_path):
     assert load_model(tmp_path / "whole").pooler is not None
     weights = load_file(tmp_path / "bare" / "model.safetensors")
     lost = next(name for name in weights if name.startswith("encoder.layer.1."))
-    save_file({name: weight for name, weight in weights.items() if name != lost}, tmp_path / "bare/model.safetensors",
-              metadata={"format": "pt"})  # fmt: skip
+    save_file(
+        {name: weight for name, weight in weights.items() if name != lost},
+        tmp_path / "bare/model.safetensors",
+        metadata={"format": "pt"},
+    )
     with pytest.raises(CannotLoad, match=r"has no weights for encoder\.layer\.1"):
         load_model(tmp_path / "bare")
 

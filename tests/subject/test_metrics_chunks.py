@@ -112,8 +112,19 @@ def test_any_encoder_is_fine_tuned_as_a_chunker(tiny_bert, corpus, tmp_path, cap
     rows = [{"tokens": e.words, "tags": e.tags, "split": split} for split in corpus.splits for e in corpus[split]]
     table.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(SystemExit, match=r"^0$"):
-        main(["train", str(tiny_bert), f"--data={table}", "--epochs=3", "--learning-rate=1e-2", "--batch-size=10",
-              f"--out={out}", "--quiet", "--json"])  # fmt: skip
+        main(
+            [
+                "train",
+                str(tiny_bert),
+                f"--data={table}",
+                "--epochs=3",
+                "--learning-rate=1e-2",
+                "--batch-size=10",
+                f"--out={out}",
+                "--quiet",
+                "--json",
+            ]
+        )
     outcome = json.loads(capsys.readouterr().out.splitlines()[-1])
     subject = load(out)
     assert subject.task.name == "token-classification"

@@ -57,8 +57,12 @@ def test_a_trained_model_is_saved_and_predicts_when_loaded(corpus, folder):
 
 
 def test_what_is_learned_from_a_saved_one(corpus, folder, tmp_path):
-    tuned = train(Training(model=str(folder), data="narratives", epochs=1, batch_size=4), tmp_path / "m",
-                  corpus=corpus, quiet=True)  # fmt: skip
+    tuned = train(
+        Training(model=str(folder), data="narratives", epochs=1, batch_size=4),
+        tmp_path / "m",
+        corpus=corpus,
+        quiet=True,
+    )
     assert tuned.task.name == "series"
     assert tuned.fingerprint != load(folder).fingerprint
 

@@ -15,9 +15,25 @@ def test_by_hand():
     batch = reader().encode([LONG, BRIEF], [7, 3])
     assert batch.inputs["input_ids"].shape == batch.inputs["attention_mask"].shape == (2, 3, 6)
     assert batch.tokens[0] == (
-        "<s>", "a", "lovely", "day", "</s>", "<pad>", "<s>", "then", "</s>", "<pad>", "<pad>", "<pad>",
-        "<s>", "grim", "news", "</s>", "<pad>", "<pad>",
-    )  # fmt: skip
+        "<s>",
+        "a",
+        "lovely",
+        "day",
+        "</s>",
+        "<pad>",
+        "<s>",
+        "then",
+        "</s>",
+        "<pad>",
+        "<pad>",
+        "<pad>",
+        "<s>",
+        "grim",
+        "news",
+        "</s>",
+        "<pad>",
+        "<pad>",
+    )
     assert batch.tokens[1][6:] == ("<s>", "news", "</s>", *["<pad>"] * 9)
     assert batch.word[0].tolist() == [-1, 0, 1, 2, -1, -1, -1, 3, -1, -1, -1, -1, -1, 4, 5, -1, -1, -1]
     assert batch.word[1].tolist() == [-1, 0, 1, 2, 3, -1, -1, 4, -1, -1, -1, -1, *[-1] * 6]

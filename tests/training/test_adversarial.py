@@ -96,8 +96,13 @@ def test_distance_is_over_the_answers(name, kind, average_over):
     each = []
     for b, position in zip(*np.nonzero(batch.answers.numpy()), strict=True):
         own, theirs = p[b, position], q[b, position]
-        each.append({"hard": -np.log(own[theirs.argmax()]), "tvd": abs(own - theirs).sum() / 2,
-                     "kl": rel_entr(theirs, own).sum()}[kind])  # fmt: skip
+        each.append(
+            {
+                "hard": -np.log(own[theirs.argmax()]),
+                "tvd": abs(own - theirs).sum() / 2,
+                "kl": rel_entr(theirs, own).sum(),
+            }[kind]
+        )
     objective = AdversarialObjective(base, adversarial(distance=kind, average_over=average_over))
     with torch.no_grad():
         value = objective.distance(observe(subject, batch), observe(base, batch), batch)
@@ -152,8 +157,9 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def base(corpus, tmp_path_factory):
-    training = Training(data="reviews", encoder="average", embedding_size=16, hidden_size=16, epochs=4,
-                        learning_rate=1e-2)  # fmt: skip
+    training = Training(
+        data="reviews", encoder="average", embedding_size=16, hidden_size=16, epochs=4, learning_rate=1e-2
+    )
     folder = tmp_path_factory.mktemp("base") / "m"
     return training, train(training, folder, corpus=corpus, quiet=True)
 

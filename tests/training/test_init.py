@@ -20,8 +20,13 @@ from whence.training.vocabulary import subword_tokenizer, word_tokenizer
 
 SIZES = {"sizes": {"train": 60, "dev": 12, "test": 12}}
 TINY = {"hidden_size": 8, "epochs": 1, "learning_rate": 1e-2}
-CORPORA = {"reviews": reviews, "stories": stories, "entailment": entailment, "numerals": numerals,
-           "narratives": narratives}  # fmt: skip
+CORPORA = {
+    "reviews": reviews,
+    "stories": stories,
+    "entailment": entailment,
+    "numerals": numerals,
+    "narratives": narratives,
+}
 # fmt: off
 POOLED = {"mode": "corrected", "hidden_size": 300, "layers": 6, "heads": 8, "dropout": 0.1, "freeze": True,
           "batch_size": 500, "epochs": 300, "patience": 20, "optimizer": "adam", "learning_rate": 1e-4,
@@ -57,7 +62,7 @@ FITTING = {
     "transformer": "numerals",
     "pooled": "reviews",
     "pooled_series": "narratives",
-}  # fmt: skip
+}
 
 
 def corpus(name):

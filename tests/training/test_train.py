@@ -42,8 +42,12 @@ def weights(folder):
 def test_a_trained_folder_is_complete_and_loads(corpus, tmp_path):
     subject = train(SMALL, tmp_path / "m", corpus=corpus, quiet=True)
     assert {path.name for path in (tmp_path / "m").iterdir()} == {
-        "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", RECORD,
-    }  # fmt: skip
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        RECORD,
+    }
     again = load(tmp_path / "m")
     assert again.fingerprint == subject.fingerprint
     batch = subject.encode(corpus["dev"])
@@ -194,8 +198,15 @@ def as_table(corpus, path):
 def test_killed_and_run_again_is_as_never_killed(corpus, tmp_path):
     table = tmp_path / "table.csv"
     as_table(corpus, table)
-    options = [f"--data={table}", "--embedding-size=8", "--hidden-size=8", "--epochs=30", "--patience=30",
-               "--learning-rate=0.003", "--quiet"]  # fmt: skip
+    options = [
+        f"--data={table}",
+        "--embedding-size=8",
+        "--hidden-size=8",
+        "--epochs=30",
+        "--patience=30",
+        "--learning-rate=0.003",
+        "--quiet",
+    ]
     arguments = ["train", "additive", *options, f"--out={tmp_path / 'killed'}"]
     script = f"import torch; torch.set_num_threads(1); from whence.cli import main; main({arguments!r})"
     running = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.DEVNULL, env={**os.environ})

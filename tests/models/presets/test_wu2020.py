@@ -39,8 +39,10 @@ def test_what_each_mode_reads():
     paper, code, corrected = (Training(model="pooled", mode=mode) for mode in ("paper", "author-code", "corrected"))
     options = [t.flat() for t in (paper, code, corrected)]
     assert [(o["positions"], o["norm"], o["loss"], o["dropout_epochs"]) for o in options] == [
-        ("sinusoidal", "post", "cross_entropy", 0), ("none", "query", "binary", 1), ("none", "pre", "cross_entropy", 0),
-    ]  # fmt: skip
+        ("sinusoidal", "post", "cross_entropy", 0),
+        ("none", "query", "binary", 1),
+        ("none", "pre", "cross_entropy", 0),
+    ]
     assert Training(model="pooled") == corrected
     assert (code.batch_size, code.learning_rate, code.weight_decay, code.epochs) == (500, 1e-4, 1e-4, 300)
     sizes = {"layers": 6, "heads": 8, "head_size": 64, "hidden_size": 300, "inner_size": 64}
@@ -61,8 +63,12 @@ def test_a_step_of_training_in_each_mode(mode, corpus, tmp_path):
     assert torch.isfinite(probs).all()
     assert_close(probs.sum(-1), torch.ones(12, 1))
     with pytest.raises(BadConfig, match=r"another training \(these options differ: .*mode"):
-        train(Training(model="pooled", mode="paper" if mode != "paper" else "author-code", **SMALL, learning_rate=1e-2),
-              tmp_path / "m", corpus=corpus, quiet=True)  # fmt: skip
+        train(
+            Training(model="pooled", mode="paper" if mode != "paper" else "author-code", **SMALL, learning_rate=1e-2),
+            tmp_path / "m",
+            corpus=corpus,
+            quiet=True,
+        )
 
 
 def test_yes_and_no_are_learned_by_their_own_loss(corpus):

@@ -25,8 +25,16 @@ from whence.training.fit import OPTIMIZERS, Recipe, _rate
 from whence.training.init import untrained
 from whence.training.train import train
 
-TINY = {"vocab_size": 30, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 24,
-        "dropout": 0.0, "num_labels": 5, "initializer_range": 0.3}  # fmt: skip
+TINY = {
+    "vocab_size": 30,
+    "hidden_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 4,
+    "intermediate_size": 24,
+    "dropout": 0.0,
+    "num_labels": 5,
+    "initializer_range": 0.3,
+}
 SMALL = {"hidden_size": 8, "heads": 2, "feed_forward_size": 12, "epochs": 2, "batch_size": 20, "warm_up": 4}
 SIZES = {"train": 40, "dev": 12, "test": 12}
 
@@ -80,10 +88,17 @@ def test_as_many_parameters_as_the_authors_model_has():
     """140,953 that learn, and the vectors of 19,032 words of 300 dimensions (5.71 million) that do not."""
     model = TransformerForTokenClassification(
         TransformerConfig(
-            vocab_size=19_032, hidden_size=128, num_hidden_layers=1, num_attention_heads=4, intermediate_size=128,
-            embedding_size=300, frozen_vectors=True, form="torchnlp", num_labels=25,
+            vocab_size=19_032,
+            hidden_size=128,
+            num_hidden_layers=1,
+            num_attention_heads=4,
+            intermediate_size=128,
+            embedding_size=300,
+            frozen_vectors=True,
+            form="torchnlp",
+            num_labels=25,
         )
-    )  # fmt: skip
+    )
     counts = dict.fromkeys((True, False), 0)
     for parameter in model.parameters():
         counts[parameter.requires_grad] += parameter.numel()
@@ -145,8 +160,10 @@ def test_what_each_mode_reads():
     paper, code, corrected = (Training(model="transformer", mode=m) for m in ("paper", "author-code", "corrected"))
     options = [t.flat() for t in (paper, code, corrected)]
     assert [(o["norm"], o["form"], o["rectified"], o["masks_padding"]) for o in options] == [
-        ("post", "vaswani", False, False), ("pre", "torchnlp", True, False), ("pre", "torchnlp", False, True),
-    ]  # fmt: skip
+        ("post", "vaswani", False, False),
+        ("pre", "torchnlp", True, False),
+        ("pre", "torchnlp", False, True),
+    ]
 
 
 def test_without_a_mode_the_transformer_is_that_of_vaswani(corpus):
