@@ -164,10 +164,9 @@ def test_attention_compared_with_trees_by_epoch_with_the_papers_four_figures_and
 
 
 def test_attention_that_guides_a_model_of_single_words(tmp_path, capsys):
-    file = smaller("yang2019", tmp_path, ("quick = { strengths = [0.2, 3.0]", "quick = { strengths = [0.2]"))
     page = tmp_path / "page.md"
     said = whence(
-        capsys, "reproduce", file, "--only", "the stricter probe", "--out", tmp_path, "--ledger", page, "--quiet"
+        capsys, "reproduce", "yang2019", "--only", "the stricter probe", "--out", tmp_path, "--ledger", page, "--quiet"
     )
     assert said.code == 0
     lines = pd.read_csv(tmp_path / "page" / "yang2019.csv").set_index(["where", "quantity"])
