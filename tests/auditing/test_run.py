@@ -1,6 +1,5 @@
-"""An audit: planned once, resumed, told; from Python as from the command line."""
+"""An audit: planned once, resumed, reported."""
 
-import html
 import json
 import re
 import shutil
@@ -12,22 +11,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import whence
 from support import saved_models
 from whence.auditing import prepare as preparing
 from whence.auditing import run as running
 from whence.auditing import write_report as reporting
-from whence.auditing.audited import AuditedPart, read_audit
-from whence.auditing.combine_verdicts import both as both_of
-from whence.auditing.optional_steps import optional_steps, with_trained_models
-from whence.auditing.plan import FEWEST, Costs, Plan, make_plan, measure_costs
+from whence.auditing.audited import read_audit
+from whence.auditing.plan import Plan
 from whence.auditing.run import audit, describe_time
 from whence.auditing.settings import Settings
 from whence.auditing.write_report import slug, write_report
 from whence.core.errors import BadConfig, BadData, WhenceError
-from whence.data.registry import load
 from whence.evaluation.config import ExperimentConfig
-from whence.experiments import ablation, erasure, permutation, rationales
+from whence.experiments import ablation, erasure, permutation
 from whence.figures.intervals import intervals
 from whence.results.columns import Column, Columns
 from whence.results.errors import DamagedResult
@@ -54,10 +49,6 @@ def audited(tmp_path_factory) -> tuple[Path, list[str]]:
 def no_files_of_figures(audited, monkeypatch):
     """They take longest; those of the first audit are there."""
     monkeypatch.setattr(reporting, "save", lambda *_: [])
-
-
-def verdicts(results: list[Result]) -> dict[int, Verdict]:
-    return AuditedPart("made", "", results).verdicts
 
 
 def tables(out: Path) -> dict[str, bytes]:
@@ -268,148 +259,6 @@ def test_examples_without_labels_are_audited_by_shuffling_and_removing(tmp_path)
     (given,) = read_audit(tmp_path).verdicts.values()
     assert list(given) == [1, 3, 5]
     assert "no ablation" in (tmp_path / "report.html").read_text()
-
-
-def test_the_ablation_decides_and_the_permutation_stands_beside_it():
-    rows = [{"example": n, "label": "ab"[n % 2], "place": "all"} for n in range(40)]
-    lost = ablation.COLUMNS.table(
-        [
-            row
-            | {
-                "variant": "uniform",
-                "when": "infer",
-                "seed": -1,
-                "base": 1.0,
-                "ablated": 0.0,
-                "base_counts": None,
-                "ablated_counts": None,
-            }
-            for row in rows
-        ]
-    )
-    still = permutation.COLUMNS.table([row | {"max_weight": 0.5, "median_tvd": 0.0} for row in rows])
-    both = verdicts([Result("permutation", still, {}), Result("ablation", lost, {})])
-    assert both[1].answer == "yes"
-    assert "Attention matters" in both[1].sentence
-    assert "hardly moves" in both[1].sentence
-    assert verdicts([Result("permutation", still, {})])[1].answer == "no"
-    assert verdicts([]) == {}
-    few = verdicts([Result("permutation", still[:2], {}), Result("ablation", lost[:2], {})])[1]
-    assert (few.answer, few.sentence.count("too few")) == ("undecided", 1)
-
-
-def test_heads_are_taken_away_where_there_are_several_and_time_for_it():
-    def plan(costs: Costs, labelled: bool = True) -> Plan:
-        return make_plan(costs, 300, 600.0, granularity="all", labelled=labelled)
-
-    step = plan(Costs(0.001, None, 1, False, 72)).steps[2]
-    assert (step.experiment, step.options) == ("representation_erasure", {"limit": None, "what": "heads"})
-    assert step.seconds == pytest.approx(300 * 72 * 0.001 * 0.6)
-    one_head, unlabelled = plan(Costs(0.001, None, 1, False)), plan(Costs(0.001, None, 1, False, 72), labelled=False)
-    assert "representation_erasure" not in [step.experiment for step in (*one_head.steps, *unlabelled.steps)]
-    slow = plan(Costs(0.1, None, 1, False, 144))
-    assert [step.experiment for step in slow.steps] == ["ablation", "permutation"]
-    assert any("144 heads are not erased one after another" in said for said in slow.left_out)
-    assert not any("heads" in said for said in one_head.left_out)
-
-
-def test_the_heads_of_a_model_are_counted():
-    subject, examples = whence.load(saved_models.bert()), load("reviews")["test"]
-    config = subject.model.config
-    expected = config.num_hidden_layers * config.num_attention_heads
-    assert measure_costs(subject, examples, "all", None).heads == expected
-
-
-def test_marks_and_trees_let_question_six_be_asked():
-    subject, examples = whence.load(saved_models.bert()), load("reviews")["test"]
-    steps = optional_steps(subject, examples, Costs(0.01, None, 1, False), 60.0)
-    assert [step.experiment for step in steps] == ["erasure", "instance_adversary", "rationales"]
-    assert sum(step.seconds for step in steps) <= 0.4 * 60 + FEWEST * 0.01 * (3 * 40 + 3 * 80)
-    linked, writer = load("numerals")["test"], whence.load(saved_models.translator())
-    asked = [step.experiment for step in optional_steps(writer, linked, Costs(0.01, None, 1, False), 60.0)]
-    assert asked == ["erasure", "alignment"]
-    treed = [example for example in load("clauses")["test"] if example.heads]
-    assert [step.experiment for step in optional_steps(subject, treed, Costs(0.01, None, 1, False), 60.0)][
-        -1
-    ] == "syntax"
-    bare = [replace(example, rationale=None) for example in examples]
-    assert [step.experiment for step in optional_steps(subject, bare, Costs(0.01, None, 1, False), 60.0)] == [
-        "erasure",
-        "instance_adversary",
-    ]
-
-
-def test_models_that_are_trained_are_set_beside_each_other():
-    examples = load("reviews")["test"]
-    fast = Costs(1e-4, 2.0, 1, False)
-    trained = make_plan(fast, len(examples), 60.0, granularity="all", labelled=True)
-    steps = with_trained_models(trained, fast, examples, 60.0).steps
-    assert [step.experiment for step in steps[-2:]] == ["seeds", "adversary"]
-    assert steps[-2].options["others"] == trained.steps[0].options["retrain"] - 1
-    assert with_trained_models(trained, Costs(1e-4, 20.0, 1, False), examples, 60.0).steps[-1].experiment == "seeds"
-    bare = make_plan(Costs(1e-4, None, 1, False), len(examples), 60.0, granularity="all", labelled=True)
-    assert with_trained_models(bare, Costs(1e-4, None, 1, False), examples, 60.0) == bare
-
-
-def marked(found: float, random: float, method: str = "raw_attention") -> Result:
-    """A table of average precisions."""
-    rows = [
-        {
-            "example": n,
-            "seed": -1,
-            "method": name,
-            "precision": value + 0.01 * (n % 3),
-            "at_marked": value,
-            "marked": 0.2,
-        }
-        for name, value in ((method, found), ("random", random))
-        for n in range(40)
-    ]
-    return Result("rationales", rationales.COLUMNS.table(rows), {})
-
-
-def test_two_answers_to_one_question_stand_beside_each_other():
-    yes, no = (verdicts([marked(found, 0.2)])[6] for found in (0.9, 0.2))
-    assert (yes.answer, no.answer) == ("yes", "no")
-    assert both_of(yes, yes).answer == "yes"
-    both = both_of(yes, no)
-    assert both.answer == "undecided"
-    assert both.sentence == f"{yes.sentence} {no.sentence}"
-    assert both.effects == (*yes.effects, *no.effects)
-
-
-def test_from_python(tmp_path):
-    found = whence.audit(saved_models.bert(), saved_models.bare(), out=tmp_path, budget=0.05)
-    assert found.report == tmp_path / "report.html"
-    assert callable(whence.audit), "also after its room was imported"
-    assert "Does attention matter?" in repr(found)
-    assert found._repr_html_().startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
-    assert html.unescape(found._repr_html_()).count(found.report.read_text()) == 1
-    with pytest.raises(BadConfig, match="budget: input should be greater than 0, came -1"):
-        whence.audit(budget=-1)
-    with pytest.raises(BadConfig, match="bugdet: extra inputs are not permitted"):
-        whence.audit(bugdet=1)
-    with pytest.raises(BadConfig, match="give it the model's folder or name"):
-        whence.audit(whence.load(saved_models.bert()), saved_models.bare())
-
-
-def test_run_and_explain_from_python(tmp_path):
-    model, data = str(saved_models.bert()), str(saved_models.labelled())
-    result = whence.run("permutation", model, data, out=tmp_path, permutations=2, limit=4)
-    assert "<table>" in result._repr_html_()
-    assert len(list((tmp_path / "results" / "permutation").iterdir())) == 1
-    with pytest.raises(BadConfig, match="permutations: input should be greater than 0, came 0"):
-        whence.run("permutation", model, data, permutations=0)
-    explanation = whence.explain(model, "i found the plot dull", methods=["raw_attention", "random"])
-    assert set(explanation.scores) == {"raw_attention", "random"}
-    assert "<bdi" in explanation._repr_html_()
-    subject = whence.load(model)
-    again = whence.run("permutation", subject, data, out=tmp_path, permutations=2, limit=4)
-    assert again.table.equals(result.table)
-    layer = whence.explain(subject, "i found the plot dull", methods=["raw_attention"], raw_attention={"layer": 0})
-    assert "layer: 0" in layer.attributions[0].how
-    with pytest.raises(BadData, match="the text is empty"):
-        whence.explain(subject, "  ")
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 second"), (20.0, "20 s"), (90.0, "2 m"), (600.0, "10 m")])

@@ -1,7 +1,5 @@
 """Bad input through the command line: one sentence, exit code 2, nothing lost and nothing half-written."""
 
-import errno
-import os
 import re
 import shutil
 from pathlib import Path
@@ -10,51 +8,19 @@ import pytest
 import transformers
 
 from support import saved_models
-from support.command import Said, whence
+from support.command import whence
+from support.refusals import audit, refused, written
 from whence.commands._shared import one_line
-from whence.results import store
-from whence.results.atomic_write import saving
 from whence.results.store import Store
 
 TEXTS = ["the plot is dull", "i found the cast superb", "for me the music was weak", "the ending is great"]
+
+
 LABELS = ["negative", "positive"]
-
-
-@pytest.fixture
-def out(tmp_path) -> Path:
-    return tmp_path / "out"
-
-
-@pytest.fixture
-def no_files_of_figures(finished, monkeypatch):
-    """They take longest."""
-    monkeypatch.setattr("whence.auditing.write_report.save", lambda *_: [])
-
-
-def refused(said: Said, *words: str) -> str:
-    """That it was one sentence and no traceback; the sentence."""
-    assert said.code == 2, said
-    assert said.out == ""
-    sentence = said.err.strip()
-    assert sentence.startswith("whence: ")
-    assert "Traceback" not in sentence
-    for word in words:
-        assert word in sentence, sentence
-    return sentence
-
-
-def audit(capsys, data: Path, out: Path, *options: object, model: object = None) -> Said:
-    model = model or saved_models.bert()
-    return whence(capsys, "audit", model, data, "--out", out, "--budget", 0.05, "--quiet", *options)
 
 
 def lines(path: Path, *rows: str) -> Path:
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return path
-
-
-def written(path: Path, text: str | bytes) -> Path:
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
 
 
@@ -227,78 +193,6 @@ def test_no_command_and_an_unknown_one(capsys):
 )
 def test_explaining(arguments, words, capsys):
     refused(whence(capsys, "explain", saved_models.bert(), *arguments), words)
-
-
-@pytest.mark.parametrize("below", [False, True])
-def test_a_folder_that_cannot_be_written(below, capsys, tmp_path):
-    out = written(tmp_path / "file", "mine") / "out" if below else Path("/proc/whence")
-    sentence = refused(audit(capsys, saved_models.labelled(), out), f"could not write in {out}", "--out")
-    assert "run again" in sentence
-    if below:
-        assert (tmp_path / "file").read_text() == "mine"
-
-
-@pytest.mark.usefixtures("no_files_of_figures")
-def test_a_full_disk_loses_nothing_that_was_finished(capsys, out, monkeypatch):
-    """The disk fills up while the second result is written: the first stays, the second leaves no trace."""
-    synced, sync = [], os.fsync
-
-    def full(handle):
-        synced.append(handle)
-        if len(synced) > 4:  # two files and two folders of the first result
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        sync(handle)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(store.os, "fsync", full)
-        said = audit(capsys, saved_models.labelled(), out)
-    refused(said, "could not save a result of permutation", "No space left on device", "Make room")
-    kept = {path: path.read_bytes() for path in out.glob("results/*/*/*")}
-    assert {path.parent.parent.name for path in kept} == {"ablation"}
-    assert not list(out.rglob(".*"))
-    assert not (out / "report.html").exists()
-    assert audit(capsys, saved_models.labelled(), out).code == 0
-    assert {path: path.read_bytes() for path in kept} == kept
-    assert len(Store(out).all()) == 5  # experiments
-
-
-@pytest.fixture(scope="module")
-def finished() -> Path:
-    return saved_models.audited()
-
-
-def test_a_full_disk_while_the_report_is_written_keeps_the_old_one(capsys, out, finished, monkeypatch):
-    shutil.copytree(finished, out)
-    before = (out / "report.html").read_bytes()
-
-    def full(self, *_, **__):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_text", full)
-        refused(whence(capsys, "report", out), "No space left on device")
-    assert (out / "report.html").read_bytes() == before
-    assert not list(out.rglob(".*"))
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 183296 vs 183184"),
-        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
-    ],
-)
-def test_a_full_disk_while_a_model_is_trained(error, capsys, out, monkeypatch):
-    def full(*_, **__):
-        raise error
-
-    monkeypatch.setattr("whence.training.train.fit", full)
-    refused(whence(capsys, "train", "additive", "--out", out, "--quiet"), f"could not write in {out}", "Make room")
-
-
-def test_a_mistake_of_ours_is_not_taken_for_a_full_disk(out, monkeypatch):
-    with pytest.raises(RuntimeError, match="size mismatch"), saving(out):
-        raise RuntimeError("size mismatch")
 
 
 def test_bad_input_leaves_earlier_results_alone(capsys, tmp_path, out, finished):

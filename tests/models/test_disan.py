@@ -1,63 +1,17 @@
-"""DiSAN beside the same written out in loops over tokens and features."""
+"""DiSAN compared with the same written out in loops over tokens and features."""
 
 import math
 
 import numpy as np
 import pytest
 import torch
-from huggingface_hub.errors import StrictDataclassFieldValidationError
-from torch import nn, tensor
+from torch import tensor
 from torch.testing import assert_close
-from transformers import AutoModelForSequenceClassification
 
+from support.models.disan import FIRST, batch, made
 from whence import attending, sites, uniform
-from whence.core.errors import BadConfig
-from whence.core.streaming import Summary
-from whence.data.synthetic import clauses, entailment, numerals
-from whence.models import DisanConfig, DisanForSequenceClassification, DisanForTokenClassification
-from whence.models.parts import disan_kernel as directional
-from whence.models.parts import disan_layers
+from whence.models import DisanForTokenClassification
 from whence.models.parts.disan_layers import FusionGate
-from whence.subject.subject import load
-from whence.training.config import Training
-from whence.training.fit import _groups
-from whence.training.init import untrained
-from whence.training.train import train
-
-TINY = {
-    "vocab_size": 30,
-    "embedding_size": 5,
-    "hidden_size": 4,
-    "num_labels": 3,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-}
-FIRST, SECOND = [7, 8, 7, 9], [10, 5, 6]
-
-
-SMALL = {"model": "disan", "embedding_size": 6, "hidden_size": 4, "epochs": 1, "batch_size": 8}
-
-
-def made(form=DisanForSequenceClassification, **options):
-    torch.manual_seed(0)
-    model = form(DisanConfig(**{**TINY, **options})).eval()
-    for parameter in model.parameters():
-        nn.init.normal_(parameter, std=0.7)
-    return model
-
-
-def batch(pairs=True):
-    """Three examples of different lengths, framed and padded, with their texts."""
-    texts = [(FIRST, SECOND), ([4], [5, 6, 7, 8, 9]), ([11, 12, 3], [4])]
-    rows = [[1, *one, 2, *two, 2] if pairs else [1, *one, 2] for one, two in texts]
-    types = [[0] * (len(one) + 2) + [1] * (len(two) + 1) for one, two in texts]
-    longest = max(map(len, rows))
-    padded = {"input_ids": [row + [0] * (longest - len(row)) for row in rows]}
-    padded["attention_mask"] = [[1] * len(row) + [0] * (longest - len(row)) for row in rows]
-    if pairs:
-        padded["token_type_ids"] = [row + [0] * (longest - len(row)) for row in types]
-    return {name: tensor(value) for name, value in padded.items()}, texts
-
 
 # written out: a text is a list of vectors, one for each word
 
@@ -197,85 +151,6 @@ def test_the_gate_by_hand():
     assert_close(gate(tensor([[1.0, 2.0]]), tensor([[5.0, 4.0]])), tensor([[2.0, 3.0]]))
 
 
-@pytest.mark.parametrize("block", [1, 40, 2**15])
-def test_a_query_at_a_time_is_the_same_in_value_and_gradient(block, monkeypatch):
-    monkeypatch.setattr(directional, "BLOCK", block)
-    model, (inputs, _) = made(pairs=True).double(), batch()
-    fast = model(**inputs).logits
-    with attending(model):
-        written_out = model(**inputs).logits
-    assert_close(fast, written_out)
-    direction = torch.randn(fast.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    parameters = list(model.parameters())
-    for one, other in zip(
-        *(torch.autograd.grad((logits * direction).sum(), parameters) for logits in (fast, written_out)), strict=True
-    ):
-        assert_close(one, other)
-        assert one.abs().max() > 0
-
-
-@pytest.mark.parametrize("backwards", [False, True])
-def test_its_gradient_is_the_finite_difference(backwards):
-    text = torch.tensor([[0, 0, 0, 1, 1], [0, 1, 1, 1, 1], [0, 0, 0, 0, 0]])
-    words = torch.tensor([[True] * 5, [True] * 4 + [False], [False] * 5])
-    grid = directional.Layout(words, text, 2).grid(backwards)
-    assert grid.lengths == (3, 3, 2, 1)
-    torch.manual_seed(0)
-    parts = [torch.randn(9, 2, dtype=torch.float64, requires_grad=True) for _ in range(3)]
-    torch.autograd.gradcheck(lambda *parts: directional.attended(*parts, grid), parts)
-
-
-def test_large_scores_are_no_nan():
-    """Where tanh is ±1 in any precision, and beyond what an exponential can hold: 200 counts for more."""
-    words, text = torch.ones(1, 4, dtype=torch.bool), torch.zeros(1, 4, dtype=torch.long)
-    grid = directional.Layout(words, text, 1).grid(False)
-    queries = tensor([[0.0], [1e4], [-1e4], [150.0]], requires_grad=True)
-    keys = tensor([[-150.0], [100.0], [-1e3], [0.0]], requires_grad=True)
-    context = directional.attended(queries, keys, tensor([[1.0], [2.0], [4.0], [8.0]]), grid)
-    low, high = math.exp(-5), math.exp(5)
-    last = (1 * 1 + high * 2 + low * 4) / (1 + high + low)  # tanh 0, 1, -1
-    assert_close(context, tensor([[0.0], [1.0], [1.5], [last]]))
-    context.sum().backward()
-    assert torch.isfinite(queries.grad).all()
-    assert torch.isfinite(keys.grad).all()
-
-
-def test_where_nobody_looks_no_tensor_of_all_pairs_is_kept():
-    model = made(hidden_size=6)
-    ids, kept = torch.randint(3, 30, (2, 50), generator=torch.Generator().manual_seed(0)), []
-
-    def pack(saved):
-        kept.append(saved.numel())
-        return saved
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda saved: saved):
-        model(ids).logits.sum().backward()
-    assert max(kept) < 2 * 6 * 50 * 50 / 4
-
-
-def test_how_many_features_are_shown_at_a_time_changes_nothing(monkeypatch):
-    model, (inputs, _) = made(pairs=True), batch()
-    seen = []
-    for cells, times in [(1, 4), (2 * 3 * 10 * 10, 2), (2**22, 1)]:
-        monkeypatch.setattr(disan_layers, "MAX_CELLS", cells)
-        summary, calls = Summary(), []
-        with torch.no_grad(), attending(model, watch={"encoder.sees_past": counted(summary, calls)}):
-            logits = model(**inputs).logits
-        assert len(calls) == times
-        seen.append((logits, summary.mean["encoder.sees_past"][0], summary.entropy["encoder.sees_past"][0]))
-    for other in seen[1:]:
-        assert_close(other, seen[0])
-
-
-def counted(summary, calls):
-    def watch(call):
-        calls.append(call.heads)
-        summary(call)
-
-    watch.streams_heads = True
-    return watch
-
-
 def test_texts_of_a_pair_do_not_see_one_another():
     model = made(pairs=True)
     inputs, _ = batch()
@@ -308,66 +183,3 @@ def test_a_text_without_words_is_no_nan_and_neither_is_its_gradient(looked_at):
         assert torch.isfinite(model(tensor([[1, 2]])).logits).all()
     output.loss.backward()
     assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
-
-
-def test_sizes_sites_and_saving(tmp_path):
-    model = DisanForSequenceClassification(DisanConfig(vocab_size=10, pairs=True, num_labels=3))
-    shapes = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
-    assert shapes["encoder.source2token.score.weight"] == (600, 600)
-    assert shapes["combine.weight"] == (300, 2400)
-    assert [(site.name, site.kind) for site in sites(model).values()] == [
-        ("encoder.sees_past", "self"),
-        ("encoder.sees_future", "self"),
-        ("encoder.source2token", "pool"),
-    ]
-    small, (inputs, _) = made(pairs=True), batch()
-    small.save_pretrained(tmp_path)
-    again = AutoModelForSequenceClassification.from_pretrained(tmp_path).eval()
-    assert isinstance(again, DisanForSequenceClassification)
-    assert_close(again(**inputs).logits, small(**inputs).logits, atol=0.0, rtol=0.0)
-    with pytest.raises(StrictDataclassFieldValidationError, match="hidden_size"):
-        DisanConfig(hidden_size="wide")
-
-
-# in training
-
-
-def test_its_options_are_those_of_its_authors():
-    training = Training(model="disan")
-    assert {"hidden_size": 300, "dropout": 0.25, "batch_size": 64}.items() <= training.flat().items()
-    assert (training.optimizer, training.learning_rate, training.weight_decay) == ("adadelta", 0.5, 5e-5)
-    model = untrained(Training(**SMALL), entailment.load(sizes={"train": 12})).model
-    decayed, spared = _groups(model, training.recipe)
-    assert (decayed["weight_decay"], spared["weight_decay"]) == (5e-5, 0.0)
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
-    assert {names[id(p)].removesuffix(".weight") for p in decayed["params"]} == {
-        *(
-            f"encoder.sees_{side}.{part}"
-            for side in ("past", "future")
-            for part in ("project", "fuse.of_hidden", "fuse.of_context")
-        ),
-        "encoder.source2token.inner",
-        "encoder.source2token.score",
-        "combine",
-        "classify",
-    }
-    assert not any(parameter.any() for name, parameter in model.named_parameters() if name.endswith("bias"))
-
-
-@pytest.mark.parametrize(
-    ("corpus", "form"), [(entailment, DisanForSequenceClassification), (clauses, DisanForTokenClassification)]
-)
-def test_it_is_trained_saved_and_loaded(corpus, form, tmp_path):
-    examples = corpus.load(sizes={"train": 24, "dev": 8})
-    subject = train(Training(**SMALL, data=examples.name), tmp_path / "m", corpus=examples, quiet=True)
-    again = load(tmp_path / "m")
-    assert isinstance(again.model, form)
-    assert again.fingerprint == subject.fingerprint
-    assert again.labels == examples.labels
-    batch = subject.encode(examples["dev"])
-    assert_close(again.predict(batch), subject.predict(batch))
-
-
-def test_it_writes_no_texts():
-    with pytest.raises(BadConfig, match="disan predicts one label for a text or a tag"):
-        untrained(Training(**SMALL), numerals.load(sizes={"train": 12, "dev": 4}))

@@ -1,132 +1,25 @@
-"""Adversarial attention, text by text: beside scipy, a slow loop, and brute force over all attentions."""
+"""The search for adversarial attention compared with scipy, a slow loop, and brute force over all attentions."""
 
 from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 import torch
-from pydantic import ValidationError
 from scipy.spatial.distance import jensenshannon
-from scipy.special import rel_entr
 from torch.special import entr
 
 from support import zoo
 from support.contexts import context as context_of
+from support.experiments.instance_adversary import TEXTS, config, context, jsd
 from support.tokenizing import reader, wordpiece
 from whence.core.attending import attending
-from whence.core.errors import BadConfig, UnknownSite
 from whence.core.overrides import from_logits, imposed
 from whence.data.examples import Example
 from whence.evaluation import attention_search as _adversaries
-from whence.evaluation.attention_search import furthest_attention
 from whence.evaluation.context import Context
 from whence.evaluation.editable_attention import EditableAttention, single_site
 from whence.experiments import instance_adversary
 from whence.subject.subject import Subject
-from whence.subject.targets import predicted
-
-TEXTS = [
-    "good movie",
-    "the film was not good .",
-    "a bad bad story . the movie was good !",
-    "bad",
-    "was the story good ?",
-]
-SINGLE = [
-    "additive-lstm-additive",
-    "additive-average-additive",
-    "additive-lstm-dot",
-    "hierarchical",
-    "pooled-post-sinusoidal-cross_entropy",
-    "pooled-query-none-binary",
-]
-OTHERS = [
-    "bert",
-    "albert",
-    "xlnet",
-    "gpt2",
-    "modernbert",
-    "deberta-v2",
-    "transformer-pre-none",
-    "bart-classifier",
-    "xlm-roberta",
-    "gpt-oss",
-]
-
-
-def config(**options) -> instance_adversary.Config:
-    return instance_adversary.Config(model="m", data="d", **options)
-
-
-def context(name: str, texts=TEXTS, **options) -> Context:
-    examples = [Example(text, ("LABEL_0", "LABEL_1")[n % 2]) for n, text in enumerate(texts)]
-    return Context(reader(name), examples, range(len(texts)), quiet=True, name="instance_adversary", **options)
-
-
-def jsd(p, q) -> float:
-    """In nats, with scipy's relative entropy."""
-    p, q = np.asarray(p, float), np.asarray(q, float)
-    return float(rel_entr(p, (p + q) / 2).sum() + rel_entr(q, (p + q) / 2).sum()) / 2
-
-
-def alone(subject: Subject, example: Example, there: EditableAttention, rows: torch.Tensor, place: int):
-    """The JSD of rows that were found in a batch, and the change when they are imposed on the text by itself."""
-    batch, real = subject.encode([example]), there.batch.mask[place].nonzero().flatten()
-    with attending(subject.model, watch=there.site) as tape:
-        base = subject.logits(batch)
-    own = tape.only(there.site).weights.detach()
-    sinks = there.replay.call.sinks
-    keys = [*real.tolist(), *range(rows.shape[-1] - sinks, rows.shape[-1])]
-    if there.replay.call.site.keys == "parts":
-        keys, real = list(range(own.shape[-1])), torch.zeros(1)
-    weights, apart = own.clone(), []
-    for row, query in enumerate(there.places[place].tolist()):
-        if there.share[place, 0, row] > 0:
-            query -= int(real[0])  # the text by itself has no padding before it
-            weights[0, :, query] = rows[place, :, row, keys]
-            apart += [jsd(weights[0, head, query], own[0, head, query]) for head in range(own.shape[1])]
-    with attending(subject.model, override={there.site: imposed(weights)}, watch=None):
-        altered = subject.logits(batch)
-    position = int(predicted(subject, batch).positions[0])
-    p, q = (found[0, position].detach().double().softmax(-1).numpy() for found in (base, altered))
-    return np.mean(apart), abs(p - q).sum() / 2
-
-
-@pytest.mark.parametrize(
-    ("name", "rows"), [(name, "read") for name in SINGLE + OTHERS] + [(name, "all") for name in OTHERS]
-)
-def test_every_adversary_keeps_to_its_limit_when_the_text_is_run_by_itself(name, rows):
-    some = context(name)
-    (batch,) = some.batches()
-    asked = config(restarts=2, rows=rows, max_output_change=(0.01, 0.1))
-    there, found = furthest_attention(some, batch, asked, single_site(some.subject, "auto"), 8)
-    assert [one.limit for one in found] == [0.01, 0.1]
-    for one in found:
-        for place, number in enumerate(batch.examples.tolist()):
-            apart, moved = alone(some.subject, some.examples[number], there, one.rows, place)
-            assert moved <= one.limit + 1e-5
-            assert moved == pytest.approx(one.tvd[place], abs=1e-5)
-            assert apart == pytest.approx(one.jsd[place], abs=1e-5)
-            assert (one.restart[place] >= 0) == (one.jsd[place] > 0)
-    assert (found[1].jsd >= found[0].jsd).all()
-    assert found[1].jsd.max() > 0.05, "nothing moved: the limits show nothing"
-
-
-@pytest.mark.parametrize("name", ["bert", "gpt-oss", "xlnet"])
-def test_special_tokens_and_sinks_keep_their_weight(name):
-    some = context(name, TEXTS[:3])
-    (batch,) = some.batches()
-    there, (found,) = furthest_attention(
-        some, batch, config(max_output_change=(0.5,), restarts=2), single_site(some.subject, "auto"), 5
-    )
-    width = batch.special.shape[1]
-    kept = torch.zeros(found.rows.shape[0], found.rows.shape[-1], dtype=torch.bool)
-    kept[:, :width] = batch.special
-    kept[:, width:] = True
-    held = kept[:, None, None].expand_as(found.rows)
-    torch.testing.assert_close(found.rows[held], there.own[held])
-    assert found.jsd.max() > 0.01
-    assert (found.rows.sum(-1) - 1).abs().max() < 1e-5
 
 
 def test_with_two_words_the_best_of_a_fine_grid_is_found():
@@ -301,108 +194,3 @@ def test_in_other_precisions(name, dtype):
     table = instance_adversary.run(config(steps=10, max_output_change=(0.05,)), some)
     assert (table["change"] <= 0.05).all()
     assert table["jsd"].max() > 0.01
-
-
-def test_a_text_of_one_word_keeps_its_own_attention():
-    table = instance_adversary.run(config(steps=5), context("additive-lstm-additive", ["bad", "good movie"]))
-    one = table[table["example"] == 0]
-    assert one["inputs"].tolist() == [1, 1]
-    assert one["jsd"].max() < 1e-6
-    assert instance_adversary.effects(table)[0].n == 1  # the other text
-
-
-def test_without_candidates_the_own_attention_is_kept():
-    """Limits so narrow that a few steps from far away do not meet them."""
-    table = instance_adversary.run(
-        config(steps=1, restarts=1, max_output_change=(1e-7,)), context("additive-lstm-additive")
-    )
-    missed = table[table["inputs"] > 1]
-    assert not missed["met"].any()
-    assert (missed["restart"] == -1).all()
-    assert (missed[["jsd", "tvd", "change"]] == 0).all(axis=None)
-
-
-def test_the_authors_measure_is_twice_the_total_variation_of_several_classes():
-    assert [_adversaries.change_factor("author_code", classes) for classes in (2, 3)] == [1, 2]
-    assert [_adversaries.change_factor("total_variation", classes) for classes in (2, 3)] == [1, 1]
-    some = context("pooled-pre-none-cross_entropy")
-    asked = config(steps=20, measure="author_code", penalised_change=0.01, keep="last", max_output_change=(0.05,))
-    table = instance_adversary.run(asked, some)
-    np.testing.assert_allclose(table["change"], table["tvd"], atol=1e-12)
-
-
-def test_the_short_cut_is_taken_where_a_linear_map_reads_the_text():
-    for name, there in (
-        ("additive-lstm-additive", True),
-        ("additive-dot-pairs-bypass", False),
-        ("pooled-query-none-binary", False),
-        ("hierarchical", True),
-        ("bert", False),
-    ):
-        subject = reader(name)
-        pair = "the movie was bad" if "pairs" in name else None
-        batch = subject.encode(
-            [Example("a good film .", pair=pair), Example("the story was not good . bad !", pair=pair)]
-        )
-        site = instance_adversary_site(subject)
-        assert (EditableAttention(subject, batch, site).at_each_key is not None) == there, name
-
-
-def instance_adversary_site(subject: Subject) -> str:
-    return single_site(subject, "auto")
-
-
-def made(**by_limit: list[float]):
-    """A table with these divergences, by limit."""
-    rows = [
-        {
-            "example": n,
-            "label": "a",
-            "prediction": "a",
-            "limit": float(limit.replace("_", ".")[1:]),
-            "inputs": 9,
-            "max_weight": 0.3,
-            "met": far > 0,
-            "restart": 0,
-            "jsd": far,
-            "tvd": 0.0,
-            "change": 0.0,
-            "site": "attention",
-            "steps": 500,
-        }
-        for limit, apart in by_limit.items()
-        for n, far in enumerate(apart)
-    ]
-    return instance_adversary.COLUMNS.table(rows)
-
-
-@pytest.mark.parametrize(
-    ("strict", "wide", "answer"),
-    [
-        ([0.5] * 40, [0.6] * 40, "no"),
-        ([0.1] * 40, [0.15] * 40, "yes"),
-        ([0.1] * 40, [0.6] * 40, "undecided"),
-        ([0.5] * 20 + [0.1] * 20, [0.6] * 40, "undecided"),
-        ([0.5] * 10, [0.6] * 10, "undecided"),
-    ],
-)
-def test_no_is_said_at_the_strictest_limit_and_yes_at_the_widest(strict, wide, answer):
-    table = made(e0_01=strict, e0_05=wide)
-    verdict = instance_adversary.verdict(table)
-    assert (verdict.question, verdict.answer) == (5, answer)
-    assert [effect.variant for effect in verdict.effects] == ["0.01", "0.05"]
-    assert "Wiegreffe & Pinter" in verdict.does_not_mean
-    assert instance_adversary.quantities(table)["JSD within 0.05"].mean == pytest.approx(np.mean(wide))
-    assert len(instance_adversary.summary(table)) == 2
-    assert instance_adversary.figure(table).axes
-
-
-def test_what_cannot_be_asked_is_said():
-    with pytest.raises(BadConfig, match="needs one prediction per text, and bart generates texts"):
-        instance_adversary.run(config(), context("bart"))
-    with pytest.raises(UnknownSite, match="no attention site 'nowhere'"):
-        instance_adversary.run(config(site="nowhere"), context("bert"))
-    with pytest.raises(BadConfig, match=r"replaced at one site, and '\*layer\*' matches bert.encoder.layer.0"):
-        instance_adversary.run(config(site="*layer*"), context("bert"))
-    with pytest.raises(ValidationError, match="must be above 0"):
-        config(max_output_change=(0.0, 0.1))
