@@ -274,9 +274,9 @@ def test_gradients_pass_through_to_the_models_own_weights(make):
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda: temperature(0.0), "temperature must be above 0, it is 0.0"),
-        (lambda: scaled(0, -1.0), "factor must be 0 or more, and finite; it is -1.0"),
-        (lambda: scaled(0, math.inf), "factor must be 0 or more, and finite; it is inf"),
+        (lambda: temperature(0.0), "temperature must be a number above 0, it is 0.0"),
+        (lambda: scaled(0, -1.0), "factor must be a number, 0 or more, and finite; it is -1.0"),
+        (lambda: scaled(0, math.inf), "factor must be a number, 0 or more, and finite; it is inf"),
         (lambda: uniform.only(heads=7)(call_of(torch.zeros(1, 2, 1, 3))), "no head 7 at site 'here'; there are 2"),
         (lambda: without(3)(call_of(torch.zeros(1, 2, 1, 3))), "no key 3 at site 'here'; there are 3"),
         (

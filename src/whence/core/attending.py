@@ -81,7 +81,7 @@ class Attending:
         watchers: Sequence[tuple[str, Watcher]],
         copies: int = 1,
     ) -> None:
-        _refuse_compiled(model)
+        _refuse_unreachable(model)
         self.model, self.copies = model, copies
         self.described = _described(model)
         names = [site.name for described in self.described.values() for site in described]
@@ -189,7 +189,15 @@ def _name(path: str, call: int, calls: int) -> str:
 def _by_site(override: Rule | Mapping[str, Rule] | None) -> Mapping[str, Rule]:
     if override is None:
         return {}
-    return override if isinstance(override, Mapping) else {"*": override}
+    rules = override if isinstance(override, Mapping) else {"*": override}
+    for site, rule in rules.items():
+        if not callable(rule):
+            raise InvalidWeights(
+                f"the override for site {site!r} is a {type(rule).__name__}; expected a function from a call to"
+                " weights, such as whence.uniform, or such functions by site name. To apply several, nest `attending`"
+                " blocks."
+            )
+    return rules
 
 
 def _by_site_watch(watch: Watch, tape: Tape) -> list[tuple[str, Watcher]]:
@@ -197,7 +205,9 @@ def _by_site_watch(watch: Watch, tape: Tape) -> list[tuple[str, Watcher]]:
         return []
     if isinstance(watch, Mapping) and not isinstance(watch, Tape):
         return list(watch.items())
-    wanted: Sequence[str | Watcher] = [watch] if isinstance(watch, str) or callable(watch) else watch
+    wanted: Sequence[str | Watcher] = list(watch) if isinstance(watch, list | tuple) else [watch]  # type: ignore[list-item]
+    if not all(isinstance(item, str) or callable(item) for item in wanted):
+        raise ValueError(f"watch takes names or globs of sites, watchers, or None; came {watch!r}")
     return [(item, tape) if isinstance(item, str) else ("*", item) for item in wanted]
 
 
@@ -235,6 +245,12 @@ def checked_weights(rule: Rule, call: Call) -> Tensor:
         raise InvalidWeights(
             f"{where} returned {came}; expected weights {list(call.weights.shape)} [batch head query key]"
         )
+    own = call.weights
+    if weights.dtype != own.dtype or weights.device != own.device:
+        raise InvalidWeights(
+            f"{where} returned weights of {weights.dtype} on {weights.device}; expected {own.dtype} on {own.device}:"
+            " return weights.to(call.weights)"
+        )
     values = weights.detach()
     if not bool(torch.isfinite(values).all()):
         raise InvalidWeights(f"{where} returned NaN or infinite weights; expected a distribution over the keys")
@@ -251,8 +267,13 @@ def checked_weights(rule: Rule, call: Call) -> Tensor:
     return weights
 
 
-def _refuse_compiled(model: nn.Module) -> None:
+def _refuse_unreachable(model: nn.Module) -> None:
     for name, module in model.named_modules():
+        if isinstance(module, nn.DataParallel) and len(module.device_ids) > 1:
+            raise CannotAttend(
+                "DataParallel runs copies of the model in threads of their own, which a block in this thread does not"
+                " see; attend to the model inside it: attending(model.module)"
+            )
         if hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None:
             raise CannotAttend(
                 f"{name or type(model).__name__} is compiled by torch.compile; its attention can be neither watched nor"

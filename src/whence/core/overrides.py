@@ -8,7 +8,7 @@ gives to a sink or to a spared [CLS] stays what it was.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -126,6 +126,8 @@ def permuted(seed: int | torch.Generator = 0, shared: Shared = "none") -> Overri
     head) or `all`. Rows with different free keys share a random order of the keys, each restricted to its own.
     """
     generator = generator_from(seed, "permuted")
+    if shared not in get_args(Shared):
+        raise ValueError(f"shared must be one of {', '.join(get_args(Shared))}; it is {shared!r}")
 
     def rule(call: Call, free: Free) -> Weights:
         batch, n_head, n_query, n_key = call.weights.shape
@@ -150,9 +152,9 @@ def _shuffled(weights: Weights, free: Free, orders: Int[Tensor, " batch #head #q
 
 def temperature(degrees: float | Float[Tensor, ""]) -> Override:
     """softmax(log α / T), which is softmax(scores / T): above one flatter, below one sharper."""
-    value = float(degrees.detach()) if isinstance(degrees, Tensor) else degrees
-    if not value > 0:
-        raise ValueError(f"temperature must be above 0, it is {value}")
+    value = float(degrees.detach()) if isinstance(degrees, Tensor) and degrees.numel() == 1 else degrees
+    if not isinstance(value, int | float) or not value > 0:
+        raise ValueError(f"temperature must be a number above 0, it is {value!r}")
 
     def rule(call: Call, free: Free) -> Weights:
         weights = call.weights.to(torch.promote_types(call.weights.dtype, torch.float32))
@@ -164,8 +166,8 @@ def temperature(degrees: float | Float[Tensor, ""]) -> Override:
 
 def scaled(keys: Indices, factor: float) -> Override:
     """The weights of these keys times a factor, then the row divided by its sum."""
-    if not 0 <= factor < float("inf"):
-        raise ValueError(f"factor must be 0 or more, and finite; it is {factor}")
+    if not isinstance(factor, int | float) or not 0 <= factor < float("inf"):
+        raise ValueError(f"factor must be a number, 0 or more, and finite; it is {factor!r}")
 
     def rule(call: Call, free: Free) -> Weights:
         multiplied = torch.where(key_mask(keys, call)[:, None, None, :], factor, 1.0)
@@ -193,6 +195,7 @@ def from_logits(logits: Float[Tensor, "*times batch #head #query key"]) -> Overr
 
     `Replay` takes other logits each time as [times batch head query key].
     """
+    _refuse_no_numbers(logits, "logits")
 
     def rule(call: Call, free: Free) -> Weights:
         given = _fit_to_call(logits, call, "logits").expand_as(call.weights)
@@ -213,6 +216,8 @@ def imposed(weights: Float[Tensor, "*times batch #head #query key"] | Tape) -> O
     Given rows are whole: where the model has a sink, its share comes last. `Replay` takes other weights each time as
     [times batch head query key].
     """
+    if not isinstance(weights, Tape):
+        _refuse_no_numbers(weights, "weights")
 
     def rule(call: Call, free: Free) -> Weights:
         given = weights if isinstance(weights, Tensor) else _recorded(weights, call)
@@ -221,6 +226,12 @@ def imposed(weights: Float[Tensor, "*times batch #head #query key"] | Tape) -> O
         return given.expand_as(call.weights) if free is call.mask else _distribute(call, free, given)
 
     return Override("imposed", rule, whole_rows=True)
+
+
+def _refuse_no_numbers(given: object, what: str) -> None:
+    if not isinstance(given, Tensor) or given.is_complex():
+        came = f"a tensor of {given.dtype}" if isinstance(given, Tensor) else f"a {type(given).__name__}"
+        raise InvalidWeights(f"{what} to impose must be a tensor of real numbers [batch head query key]; came {came}")
 
 
 def _recorded(tape: Tape, call: Call) -> Tensor:
@@ -237,6 +248,9 @@ def _fit_to_call(given: Tensor, call: Call, what: str) -> Tensor:
     fit.
     """
     came, given = list(given.shape), given.to(call.weights.device)
+    given = given if given.is_floating_point() else given.to(call.weights.dtype)
+    if given.dim() not in (4, 5):
+        raise _misfit(came, call, what)
     if given.dim() == 5 and len(given) >= call.first_copy + call.copies:  # each copy of the batch has its own
         given = given[call.first_copy : call.first_copy + call.copies].flatten(0, 1)
     else:
@@ -246,11 +260,15 @@ def _fit_to_call(given: Tensor, call: Call, what: str) -> Tensor:
         given = take_rows(given, rows if len(rows) > 1 else rows.expand(len(given), -1), call.n_queries)
     fits = given.dim() == 4 and all(g in (1, w) for g, w in zip(given.shape[:3], call.weights.shape[:3], strict=True))
     if not fits or given.shape[-1] != call.weights.shape[-1]:
-        raise InvalidWeights(
-            f"{what} given for site {call.site.name!r} are {came}; expected {list(call.weights.shape)}"
-            " [batch head query key], where batch, head and query may be 1"
-        )
+        raise _misfit(came, call, what)
     return given
+
+
+def _misfit(came: list[int], call: Call, what: str) -> InvalidWeights:
+    return InvalidWeights(
+        f"{what} given for site {call.site.name!r} are {came}; expected {list(call.weights.shape)} [batch head query"
+        " key], where batch, head and query may be 1"
+    )
 
 
 def _refuse_no_distribution(given: Tensor, call: Call) -> None:

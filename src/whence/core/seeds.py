@@ -13,4 +13,6 @@ def stream(seed: int, name: str) -> torch.Generator:
 
 def generator_from(seed: "int | torch.Generator", name: str) -> torch.Generator:
     """The generator itself if one is given, else the stream of that seed and name."""
+    if not isinstance(seed, int | torch.Generator):
+        raise ValueError(f"the seed of {name} must be a whole number or a torch.Generator; it is {seed!r}")
     return seed if isinstance(seed, torch.Generator) else stream(seed, name)

@@ -89,7 +89,14 @@ def _per_copy(indices: Tensor, size: int, axis: str, call: Call) -> Bool[Tensor,
 def _one_axis(indices: Indices, size: int, axis: str, call: Call) -> Bool[Tensor, " size"]:
     mask = torch.zeros(size, dtype=torch.bool, device=call.weights.device)
     try:
-        mask[indices if isinstance(indices, int | slice | Tensor) else list(indices)] = True
-    except IndexError as error:
+        mask[indices if isinstance(indices, int | slice | Tensor) else _whole_numbers(indices)] = True
+    except (IndexError, TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"no {axis} {indices} at site {call.site.name!r}; there are {size}, counted from 0") from error
     return mask
+
+
+def _whole_numbers(indices: Sequence[int]) -> list[int]:
+    listed = list(indices)
+    if not all(hasattr(index, "__index__") for index in listed):
+        raise TypeError("indices are whole numbers")
+    return listed

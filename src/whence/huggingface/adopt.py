@@ -12,7 +12,7 @@ from whence.core.replaced import restore
 from whence.core.scope import undone
 from whence.core.site import AttentionSite
 from whence.huggingface.base_site import AdoptedSite
-from whence.huggingface.checks import adoptable, refuse_blocks, refuse_no_inputs
+from whence.huggingface.checks import adoptable, refuse_blocks, refuse_no_inputs, refuse_offloaded
 from whence.huggingface.discovery import Attended, discover
 from whence.huggingface.eager_site import EagerSite
 from whence.huggingface.probe import Inputs, batch_of, evaluating, probe_inputs
@@ -30,7 +30,8 @@ def adopt(model: nn.Module, example: Inputs | None = None) -> PreTrainedModel:
     (up to 256 tokens), every site is called, rows sum to one.
     Anything else raises. Outside `attending`, the model runs unchanged, at the same speed, and its checkpoints stay the
     same. Attention that the input does not reach has no site, and raises if it runs inside `attending`. `release`
-    removes the sites.
+    removes the sites. Of a model wrapped by PEFT or DataParallel, the inner model is adopted and returned; the wrapper
+    shares its sites.
     """
     model = adoptable(model)
     if _is_adopted(model):
@@ -40,6 +41,7 @@ def adopt(model: nn.Module, example: Inputs | None = None) -> PreTrainedModel:
             with suppress(NoAttention):
                 adopt(part)
         return model
+    refuse_offloaded(model)
     refuse_blocks(model)
     if example is not None:
         refuse_no_inputs(example)

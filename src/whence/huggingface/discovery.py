@@ -99,7 +99,8 @@ def _supported(model: PreTrainedModel, discovery: Discovery, log: list[Attended]
     if hidden:
         raise CannotAdopt(
             f"{names[hidden[0]]} is torch's own nn.MultiheadAttention, which hides its weights; Whence can adopt models"
-            " whose attention is written in Python (transformers' eager or sdpa attention)"
+            " whose attention is written in Python (transformers' eager or sdpa attention). Write this attention with"
+            " torch.softmax, or put a whence.core.site.AttentionSite into it"
         )
     kept = []
     for event in log:
@@ -112,6 +113,13 @@ def _supported(model: PreTrainedModel, discovery: Discovery, log: list[Attended]
                 f" its weights are {list(event.shape)} for sequences of {sorted(lengths)}. Bands, blocks and hashes of"
                 " keys are not supported; use a model with full attention."
             )
+    attending = [m for m in discovery.lengths if _is_named_attention(m)]
+    if not kept and attending:
+        raise CannotAdopt(
+            f"{names[attending[0]]} ({type(attending[0]).__name__}) attends, but not through the attention interface, a"
+            " softmax over keys or fused attention: its weights are hashed, approximated or hidden in a kernel, and"
+            f" have no row over all keys. {type(model).__name__} cannot be adopted; use a model with full attention."
+        )
     if not kept:
         raise NoAttention(
             f"{type(model).__name__} has no attention that could be found: one forward pass called neither the"

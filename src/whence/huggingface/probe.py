@@ -12,6 +12,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from whence.core.errors import CannotAdopt
 from whence.core.scope import undone
+from whence.huggingface.companions import companions, noise, picture
 
 Inputs = dict[str, Any]
 LENGTH, TARGET_LENGTH, PADDING = 11, 7, 3  # odd lengths, so that no axis is taken for another
@@ -19,15 +20,17 @@ LENGTH, TARGET_LENGTH, PADDING = 11, 7, 3  # odd lengths, so that no axis is tak
 
 def probe_inputs(model: PreTrainedModel) -> Inputs:
     """Inputs the model runs on: two texts, one padded; or one text; or pictures or sound, as the model takes them."""
-    failures = []
+    failures: dict[str, str] = {}  # the names of the inputs, and why the model did not run on them
     for inputs in _candidates(model):
         try:
             run(model, inputs)
         except Exception as error:  # a model may refuse an input with any exception at all; the reasons are passed on
-            failures.append(f"{sorted(inputs)}: {type(error).__name__}: {error}")
+            failures.setdefault(", ".join(sorted(inputs)), f"{type(error).__name__}: {error}")
         else:
             return inputs
-    tried = "; ".join(failures) or f"nothing, since its main input is {model.main_input_name!r}"
+    reasons = {reason: names for names, reason in reversed(failures.items())}  # each reason once
+    tried = "; ".join(f"{names} ({reason})" for reason, names in reversed(reasons.items()))
+    tried = tried or f"nothing, since its main input is {model.main_input_name!r}"
     raise CannotAdopt(
         f"could not make up an input for {type(model).__name__}; pass one that it runs on: adopt(model, example=...)."
         f" Tried: {tried}"
@@ -49,19 +52,18 @@ def _candidates(model: PreTrainedModel) -> Iterator[Inputs]:
             if "token_type_ids" in takes:  # a model that reads pairs alone
                 second = torch.arange(LENGTH) >= LENGTH // 2
                 yield inputs | {"token_type_ids": second.long().repeat(batch, 1)}
+            for others in companions(config, list(takes), batch, LENGTH):
+                yield inputs | others
     elif name == "pixel_values":
-        vision = getattr(config, "vision_config", config)
-        size = getattr(vision, "image_size", 32)
-        height, width = (size, size) if isinstance(size, int) else size
-        yield common | {name: _noise(2, getattr(vision, "num_channels", 3), height, width)}
+        yield common | {name: picture(config, 2)}
     elif name == "input_features":
         frames = 2 * getattr(config, "max_source_positions", 50)
-        inputs = common | {name: _noise(2, getattr(config, "num_mel_bins", 80), frames)}
+        inputs = common | {name: noise(2, getattr(config, "num_mel_bins", 80), frames)}
         if config.is_encoder_decoder:
             inputs["decoder_input_ids"] = _text(text_config, 2, False, TARGET_LENGTH)["input_ids"]
         yield inputs
     elif name == "input_values":
-        yield common | {name: _noise(2, 4000)}
+        yield common | {name: noise(2, 4000)}
 
 
 def _text(config: PreTrainedConfig, batch: int, with_mask: bool, length: int = LENGTH) -> Inputs:
@@ -82,10 +84,6 @@ def _text(config: PreTrainedConfig, batch: int, with_mask: bool, length: int = L
             ids[row, end:] = pad
         mask[row, end:] = 0
     return {"input_ids": ids} | ({"attention_mask": mask} if with_mask else {})
-
-
-def _noise(*shape: int) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(0), device="cpu")
 
 
 def run(model: nn.Module, inputs: Mapping[str, Any]) -> list[Tensor]:
