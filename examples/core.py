@@ -20,7 +20,7 @@ def main() -> None:
     with TemporaryDirectory() as folder, torch.enable_grad():
         subject = whence.train("additive", data="reviews", out=Path(folder) / "model", **SMALL)
     batch = subject.encode(whence.corpus("reviews")["test"])
-    labels = batch.gold[:, 0]
+    labels = batch.labels[:, 0]
 
     with whence.attending(subject.model) as tape:
         probabilities = subject.predict(batch)[:, 0]  # [batch class]

@@ -75,7 +75,7 @@ def test_parts_and_biases_sum_to_what_the_model_made(name):
         whole = whole + linear_norm(layer.norm, layer.bias) / deviation
     if layer.call.site.kind == "cross":  # what goes past it is the target's own
         whole = whole + linear_norm(layer.norm, layer.residual) / deviation
-    real = batch.answers if layer.call.site.kind == "cross" else batch.mask
+    real = batch.predicted_positions if layer.call.site.kind == "cross" else batch.mask
     assert_close(whole[real], expected[real].double(), atol=2e-5, rtol=1e-4)
     assert_close(output(layer)[real], expected[real].double(), atol=2e-5, rtol=1e-4)
     assert (layer.norm is not None) == (MADE[name][1] == "gives")

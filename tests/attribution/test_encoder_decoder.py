@@ -67,7 +67,7 @@ def walked(edges, start):
 
 
 def places(batch, text, row, answer):
-    real = batch.answers[text].nonzero()[:, 0].tolist()
+    real = batch.predicted_positions[text].nonzero()[:, 0].tolist()
     return {"prediction": [answer], "first": [0], "last": real[-1:], "mean": real}.get(row) or [real[row]]
 
 

@@ -42,7 +42,7 @@ TABLES: dict[str, tuple[str | bytes | None, tuple[str, ...], tuple[str, ...]]] =
     "unknown-label": (
         "text,label\n" + "the plot is dull,negative\nso so,mixed\n" * 9,
         (),
-        ("the label 'mixed' is unknown to the model, which knows: negative, positive", "Rename the labels"),
+        ("the label 'mixed' is unknown to the model, whose labels are: negative, positive", "Rename the labels"),
     ),
     "latin": (
         "text,label\ncaf\xe9 au lait,positive\n".encode("latin-1"),

@@ -137,7 +137,7 @@ def test_a_draw_of_one_class_from_a_table_of_two_is_no_mistake_of_the_users(tmp_
 def test_a_label_unknown_to_the_model_is_refused_wherever_it_stands(name, tmp_path):
     rows = [{"text": f"the plot is dull {n}", "label": ("negative", "positive")[n % 2]} for n in range(30)]
     data = saved_models.table(tmp_path / "odd.csv", [*rows, {"text": "so so", "label": "mixed"}])
-    with pytest.raises(BadData, match=r"'mixed' is unknown to the model, which knows: negative, positive"):
+    with pytest.raises(BadData, match=r"'mixed' is unknown to the model, whose labels are: negative, positive"):
         run_experiment(name, config(name, data=lambda: data, limit=2), quiet=True)
 
 

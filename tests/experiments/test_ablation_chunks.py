@@ -71,7 +71,7 @@ def test_the_score_is_f1(context):
     said = []
     for example in context.examples:
         batch = context.subject.encode([example])
-        best = context.subject.predict(batch)[0].argmax(-1)[batch.answers[0]]
+        best = context.subject.predict(batch)[0].argmax(-1)[batch.predicted_positions[0]]
         said.append([context.subject.labels[number] for number in best.tolist()])
     expected = 100 * f1_score([list(example.tags) for example in context.examples], said)
     assert score.quantities(table)["F1"].mean == pytest.approx(expected)

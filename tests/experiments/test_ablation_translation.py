@@ -101,7 +101,7 @@ def test_forced_decoding_counts_right_tokens(context):
     for example in context.examples:
         batch = context.subject.encode([example])
         said = context.subject.predict(batch)[0].argmax(-1)
-        shares.append(float((said == batch.gold[0])[batch.answers[0]].float().mean()))
+        shares.append(float((said == batch.labels[0])[batch.predicted_positions[0]].float().mean()))
     np.testing.assert_allclose(table["base"], shares, atol=1e-6)
 
 
@@ -154,7 +154,7 @@ def test_shuffled_translations_against_a_slow_loop(context, decoding, steps, mon
         sites=("*cross*", "attention")[-1:] if "attention" in context.subject.sites else ("*cross*",),
     )
     table = permutation.run(asked, context)
-    lengths = [int(context.subject.encode([e]).answers.sum()) for e in context.examples]
+    lengths = [int(context.subject.encode([e]).predicted_positions.sum()) for e in context.examples]
     step = int(np.quantile(lengths, 0.25)) - 1
     assert table["example"].tolist() == [n for n, length in enumerate(lengths) if steps == "all" or length > step]
     sites = [name for name, site in context.subject.sites.items() if site.kind == "cross"]

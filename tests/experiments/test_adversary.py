@@ -77,13 +77,13 @@ def test_two_models_beside_each_other_are_as_far_apart_as_a_loop_over_single_tex
             kl.append(rel_entr(p, q).sum(-1).mean())
             permitted = tapes[0][site][0].mask[0].any((0, 1)).sum().item()
             cells.append(rel_entr(p, q).sum(-1).mean() / permitted)
-        at = batch.answers[0].numpy()
+        at = batch.predicted_positions[0].numpy()
         assert found.jsd[number] == pytest.approx(np.mean(jsd), rel=1e-4)
         assert found.kl[number] == pytest.approx(np.mean(kl), rel=1e-4)
         assert found.kl_cells[number] == pytest.approx(np.mean(cells), rel=1e-4)
         assert found.tvd[number] == pytest.approx((abs(probs[0] - probs[1]).sum(-1) / 2)[at].mean(), rel=1e-4)
         assert found.same[number] == (probs[0].argmax(-1) == probs[1].argmax(-1))[at].mean()
-        gold = batch.gold[0].numpy()[at]
+        gold = batch.labels[0].numpy()[at]
         assert found.nll[number] == pytest.approx(-np.log(probs[0][at][range(len(gold)), gold]).mean(), rel=1e-4)
 
 

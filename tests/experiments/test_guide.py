@@ -60,7 +60,7 @@ def test_a_guided_model_is_marked_with_the_attention_imposed(corpus, folder, tmp
 
     subject = train(recorded_training(trained), trained, corpus=corpus, quiet=True)
     batch = subject.encode(corpus["test"])
-    right = scores(subject.predict(batch), batch.answers, batch.gold).numpy()
+    right = scores(subject.predict(batch), batch.predicted_positions, batch.labels).numpy()
     rows = table[table["source"] == "base"].sort_values("example")
     np.testing.assert_array_equal(rows["score"], right)
 

@@ -34,8 +34,8 @@ def slow_score(subject, example, sites, special_tokens, draws):
 
         with attending(subject.model, override=dict.fromkeys(sites, moved) or None, watch=None):
             said = subject.predict(batch)[0].argmax(-1)
-        answered = batch.answers[0]
-        found.append(float((said[answered] == batch.gold[0][answered]).float().mean()))
+        answered = batch.predicted_positions[0]
+        found.append(float((said[answered] == batch.labels[0][answered]).float().mean()))
     return float(np.mean(found))
 
 

@@ -22,7 +22,7 @@ SHUFFLES = 3  # odd, so that the median is one of them
 def slow_median(subject: Subject, example: Example, sites: list[str], head: int | None, special_tokens: bool) -> float:
     """Jain & Wallace's algorithm 2 as it is written: one forward pass for each shuffle."""
     batch = subject.encode([example])
-    base, answered = subject.predict(batch)[0].double().numpy(), batch.answers[0].numpy()
+    base, answered = subject.predict(batch)[0].double().numpy(), batch.predicted_positions[0].numpy()
     changes = []
     for shift in range(1, 1 + SHUFFLES):
 
@@ -108,7 +108,7 @@ def test_a_targets_padding_is_no_row_even_where_it_is_as_long_as_the_text():
     examples = [Example("a b", target="a b"), Example("a", target="a b"), Example("a b", target="a")]
     some = Context(subject, examples, range(3), quiet=True, name="permutation")
     (batch,) = some.batches()
-    assert batch.mask.shape == batch.answers.shape
+    assert batch.mask.shape == batch.predicted_positions.shape
     (place,) = places(subject, "all", batch)
     together = permutation.max_weight(some, batch, place)
     for row, number in enumerate(batch.examples.tolist()):

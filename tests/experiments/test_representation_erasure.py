@@ -98,7 +98,7 @@ def likelihood(subject, batch):
     """The log-likelihood of the right answers of one text."""
     with torch.no_grad():
         logs = subject.task.positioned(subject.model(**batch.inputs).logits)[0].double().log_softmax(-1)
-    return float(sum(logs[p, g] for p, g in enumerate(batch.gold[0].tolist()) if batch.answers[0, p]))
+    return float(sum(logs[p, g] for p, g in enumerate(batch.labels[0].tolist()) if batch.predicted_positions[0, p]))
 
 
 def hooked(module, change, subject, batch):

@@ -67,7 +67,7 @@ def test_traces_have_a_row_for_each_window(subject, corpus):
     trace = traced(subject, batch)
     rows = batch.by_window()
     assert trace.weights.shape == (2, len(rows), 2, *[rows.special.shape[1]] * 2)
-    there = rows.answers[:, 0].to(trace.raw)
+    there = rows.predicted_positions[:, 0].to(trace.raw)
     assert_close(trace.raw.sum(1), 2 * there), "raw scores sum to the number of heads, and padding has none"
 
 

@@ -81,7 +81,7 @@ def test_a_slow_loop_over_a_models_heads(name):
     for site, one in found.items():
         weights, mapped = layers[site].weights, layers[site].mapped
         mask = layers[site].call.mask.expand(layers[site].call.weights.shape)
-        real = batch.answers if name == "bart" else batch.mask
+        real = batch.predicted_positions if name == "bart" else batch.mask
         for text, head in ((0, 0), (1, 3), (2, 2)):
             drawn, given, lengths = np.zeros(weights.shape[-1]), np.zeros(weights.shape[-1]), []
             for key in range(weights.shape[-1]):

@@ -61,7 +61,7 @@ def test_a_translator_is_asked_about_a_target():
     batch = subject.encode([Example("the plot is dull", target="the cast is weak")])
     probs = subject.predict(batch)[0]  # [position class]
     ends = subject.tokenizer.convert_tokens_to_ids(["[CLS]", "[SEP]"])  # it has no token of its own for the end
-    of_words = [place for place, token in enumerate(batch.gold[0].tolist()) if token not in ends]
+    of_words = [place for place, token in enumerate(batch.labels[0].tolist()) if token not in ends]
     assert explanation.probability == pytest.approx(float(probs[of_words[-1]].max()))
     assert explanation.where == f"where the target has {subject.tokenizer.tokenize('weak')[-1]!r}"
 

@@ -20,7 +20,7 @@ def test_raw_attention_reads_the_step_that_is_answered(attention):
     with torch.no_grad(), attending(subject.model) as tape:
         subject.model(**batch.inputs)
     weights = tape.joined("attention").weights[:, 0]  # [batch target source]
-    assert weights.shape[1] == batch.answers.shape[1]
+    assert weights.shape[1] == batch.predicted_positions.shape[1]
     for row, places in (
         ("prediction", target.positions.tolist()),
         ("auto", target.positions.tolist()),

@@ -14,7 +14,7 @@ from support.models.classifier import classifier
 from support.tokenizing import byte_pairs, is_reader, reader, wordpiece
 from whence.core.errors import BadData, CannotLoad
 from whence.data.examples import Example
-from whence.subject.encoding import MANY, bucketed
+from whence.subject.encoding import DEFAULT_LIMIT, bucketed
 from whence.subject.subject import Subject
 from whence.training.vocabulary import word_tokenizer
 
@@ -174,7 +174,7 @@ def test_a_target_that_is_too_long_is_flagged():
 @pytest.mark.parametrize("empty", ["", "   ", "\n\t"])
 @pytest.mark.parametrize("name", ["bert", "t5", "llama", "xlm-roberta", "additive-lstm-additive"])
 def test_an_empty_text_is_refused_by_its_number(name, empty):
-    with pytest.raises(BadData, match=r"example 12 \(counted from 0\): its text holds nothing to read; .*take the ex"):
+    with pytest.raises(BadData, match=r"example 12 \(counted from 0\): its text is empty; .*remove the ex"):
         reader(name).encode([Example("good", target="a"), Example(empty, target="a")], [3, 12])
 
 
@@ -185,7 +185,7 @@ def test_no_words_at_all_are_refused():
 
 def test_a_language_model_needs_two_tokens():
     subject = gpt2()
-    assert subject.encode([Example("xy")]).answers.tolist() == [[True]]
+    assert subject.encode([Example("xy")]).predicted_positions.tolist() == [[True]]
     with pytest.raises(BadData, match=r"example 1 .*: there is nothing to predict \(each token from those before it\)"):
         subject.encode([Example("the movie"), Example("a")])
 
@@ -207,7 +207,9 @@ def test_padding_on_the_left_is_put_right_where_positions_are_counted_from_the_l
         expected = torch.tensor(subject.tokenizer(example.text)["input_ids"])[None]
         plain = subject.model(input_ids=expected).logits[:, :-1].softmax(-1)
         torch.testing.assert_close(subject.predict(alone), plain, atol=1e-5, rtol=0)
-        torch.testing.assert_close(subject.predict(together)[row][together.answers[row]], plain[0], atol=1e-5, rtol=0)
+        torch.testing.assert_close(
+            subject.predict(together)[row][together.predicted_positions[row]], plain[0], atol=1e-5, rtol=0
+        )
 
 
 def test_a_classifier_that_decodes_needs_no_padding_token_of_its_own():
@@ -259,8 +261,8 @@ def test_every_family_answers_in_company_as_it_does_alone(family):
     torch.testing.assert_close(probs.sum(-1), torch.ones(probs.shape[:-1]))
     for row, example in enumerate(examples):
         alone = subject.encode([example])
-        expected = subject.predict(alone)[0][alone.answers[0]]
-        torch.testing.assert_close(probs[row][together.answers[row]], expected, atol=2e-5, rtol=1e-4)
+        expected = subject.predict(alone)[0][alone.predicted_positions[0]]
+        torch.testing.assert_close(probs[row][together.predicted_positions[row]], expected, atol=2e-5, rtol=1e-4)
 
 
 BYTES = gpt2()
@@ -269,11 +271,11 @@ BYTES = gpt2()
 def test_where_no_limit_is_stated_there_is_one():
     config = hf.BloomConfig(vocab_size=300, hidden_size=8, n_layer=1, n_head=2)
     subject = Subject(hf.BloomForCausalLM(config), byte_pairs(model_max_length=10**30))
-    assert subject.encoder.max_length == MANY == 4096
+    assert subject.encoder.max_length == DEFAULT_LIMIT == 4096
 
 
 def test_a_tokenizer_of_another_model_is_refused():
     config = hf.BertConfig(**(zoo.BERT | {"vocab_size": 6}), id2label={0: "a", 1: "b"})
     subject = Subject(hf.BertForSequenceClassification(config), wordpiece())
-    with pytest.raises(CannotLoad, match=r"tokenizer does not belong to the model: it gives the token number \d+, and"):
+    with pytest.raises(CannotLoad, match=r"tokenizer does not belong to the model: it gives the token id \d+, and"):
         subject.encode([Example("the movies was unbelievable")])

@@ -23,8 +23,8 @@ def test_labels_by_name_whatever_their_case():
     encoder = classifier(("Negative", "POSITIVE")).encoder
     assert [encoder.label_id(label) for label in ("Negative", "negative", "positive", "POSITIVE")] == [0, 0, 1, 1]
     batch = encoder.encode([Example("good", label="positive"), Example("bad", label=None)], [0, 1])
-    assert batch.gold.tolist() == [[1], [-1]]
-    assert batch.answers.tolist() == [[True], [True]]
+    assert batch.labels.tolist() == [[1], [-1]]
+    assert batch.predicted_positions.tolist() == [[True], [True]]
 
 
 def test_labels_that_differ_in_case_alone_are_told_apart():
@@ -37,10 +37,10 @@ def test_labels_by_number_only_where_the_classes_have_no_names():
     assert [nameless.label_id(label) for label in ("0", "2", "LABEL_1", "label_2")] == [0, 2, 1, 2]
     for label in ("3", "-1", "1.0", ""):
         with pytest.raises(
-            BadData, match=f"the label {label!r} is unknown to the model, which knows: LABEL_0, LABEL_1"
+            BadData, match=f"the label {label!r} is unknown to the model, whose labels are: LABEL_0, LABEL_1"
         ):
             nameless.label_id(label)
-    with pytest.raises(BadData, match="the label '1' is unknown to the model, which knows: negative, positive"):
+    with pytest.raises(BadData, match="the label '1' is unknown to the model, whose labels are: negative, positive"):
         classifier().encoder.label_id("1")
 
 
@@ -64,11 +64,14 @@ def test_tags_stand_at_the_first_piece_of_each_word():
         ]
     )
     assert batch.tokens[0] == ("[CLS]", "the", "un", "##believ", "##able", "movie", "##s", ".", "[SEP]")
-    assert batch.answers[0].nonzero().flatten().tolist() == [1, 2, 5, 7]
-    assert batch.gold[0].tolist() == [-1, 0, 2, -1, -1, 1, -1, 0, -1]
-    assert batch.gold[1].tolist() == [-1, 1, *[-1] * 7]
-    assert batch.answers[2].nonzero().flatten().tolist() == [1, 2]  # asked, though nobody knows what is right
-    assert (batch.gold[2] == -1).all()
+    assert batch.predicted_positions[0].nonzero().flatten().tolist() == [1, 2, 5, 7]
+    assert batch.labels[0].tolist() == [-1, 0, 2, -1, -1, 1, -1, 0, -1]
+    assert batch.labels[1].tolist() == [-1, 1, *[-1] * 7]
+    assert batch.predicted_positions[2].nonzero().flatten().tolist() == [
+        1,
+        2,
+    ]  # asked, though nobody knows what is right
+    assert (batch.labels[2] == -1).all()
 
 
 def test_tags_without_special_tokens_around_them():
@@ -76,28 +79,28 @@ def test_tags_without_special_tokens_around_them():
     subject = tagger(byte_pairs())
     batch = subject.encode([Example("xy", words=("xy",), tags=("PLACE",))])
     assert batch.word[0].tolist() == [0, 0]
-    assert batch.answers[0].tolist() == [True, False]
-    assert batch.gold[0].tolist() == [1, -1]
+    assert batch.predicted_positions[0].tolist() == [True, False]
+    assert batch.labels[0].tolist() == [1, -1]
 
 
 def test_an_unknown_tag_is_refused():
-    with pytest.raises(BadData, match="the label 'ANIMAL' is unknown to the model, which knows: O, PLACE, PERSON"):
+    with pytest.raises(BadData, match="the label 'ANIMAL' is unknown to the model, whose labels are: O, PLACE, PERSON"):
         tagger().encode([Example("good", words=("good",), tags=("ANIMAL",))])
 
 
 def test_a_language_model_predicts_each_token_but_the_first():
     batch = reader("llama").encode([Example("the movie"), Example("the movie was good")])
     ids = batch.inputs["input_ids"]
-    assert batch.gold[1].tolist() == ids[1, 1:].tolist()
-    assert batch.gold[0].tolist() == [*ids[0, 1:4].tolist(), -1, -1]
-    assert batch.answers[0].tolist() == [True, True, True, False, False]
+    assert batch.labels[1].tolist() == ids[1, 1:].tolist()
+    assert batch.labels[0].tolist() == [*ids[0, 1:4].tolist(), -1, -1]
+    assert batch.predicted_positions[0].tolist() == [True, True, True, False, False]
 
 
 def test_a_translator_predicts_each_target_token():
     batch = reader("bart").encode([Example("the movie", target="good film"), Example("a story", target="bad")])
     numbers = reader("bart").tokenizer.get_vocab()
-    assert batch.gold.tolist() == [[1, numbers["good"], numbers["film"], 2], [1, numbers["bad"], 2, -1]]
-    assert batch.answers.tolist() == [[True] * 4, [True, True, True, False]]
+    assert batch.labels.tolist() == [[1, numbers["good"], numbers["film"], 2], [1, numbers["bad"], 2, -1]]
+    assert batch.predicted_positions.tolist() == [[True] * 4, [True, True, True, False]]
     assert batch.inputs["labels"][1].tolist() == [1, numbers["bad"], 2, -100]
-    with pytest.raises(BadData, match="a sequence-to-sequence model is asked about the target text"):
+    with pytest.raises(BadData, match="a sequence-to-sequence model predicts a target text"):
         reader("bart").encode([Example("the movie")])

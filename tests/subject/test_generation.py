@@ -202,5 +202,5 @@ def test_what_makes_no_sense_is_refused():
     with pytest.raises(BadConfig, match="they are 1 and 0"):
         translate(subject, batch, longest=0)
     classifier = reading("bert")
-    with pytest.raises(BadConfig, match="is for sequence-classification; only a seq2seq model writes texts"):
+    with pytest.raises(BadConfig, match="is for sequence-classification; only a seq2seq model generates texts"):
         translate(classifier, classifier.encode([Example("good")]))

@@ -98,7 +98,10 @@ def test_no_hooks_are_left():
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("weighted-tagger", "does not give out its hidden states"), ("funnel", "layers whose states are not its tokens'")],
+    [
+        ("weighted-tagger", "does not return its hidden states"),
+        ("funnel", "layers with other states than one for each token"),
+    ],
 )
 def test_what_cannot_be_read_is_said(name, says):
     subject = reader(name)

@@ -42,7 +42,7 @@ def said_alone(subject, example):
     """The tags that a text gets by itself."""
     batch = subject.encode([example])
     best = subject.predict(batch)[0].argmax(-1)
-    return [subject.labels[int(best[position])] for position in batch.answers[0].nonzero().flatten()]
+    return [subject.labels[int(best[position])] for position in batch.predicted_positions[0].nonzero().flatten()]
 
 
 def test_f1_of_a_tagger_is_seqevals(subject, corpus):
@@ -84,7 +84,7 @@ def test_words_that_were_cut_are_in_no_chunk(subject, corpus):
 
 
 def test_examples_without_tags_are_refused(subject):
-    with pytest.raises(BadData, match="chunks are marked beside the true tags; some examples came without"):
+    with pytest.raises(BadData, match="chunks are scored against the true tags; some examples have none"):
         all_chunks(subject, [Example("the goat slept .", words=("the", "goat", "slept", "."))])
 
 

@@ -50,7 +50,7 @@ def test_a_saved_model_answers_as_the_plain_call_does(name, saved):
         logits = zoo.BY_NAME[name].build()(**batch.inputs).logits
     logits = {"sequence-classification": logits[:, None], "causal-lm": logits[:, :-1]}.get(TASKS[name], logits)
     assert_close(subject.predict(batch), logits.softmax(-1), atol=1e-5, rtol=1e-5)
-    assert subject.predict(batch).shape[:2] == batch.answers.shape == batch.gold.shape
+    assert subject.predict(batch).shape[:2] == batch.predicted_positions.shape == batch.labels.shape
     assert TASKS[name] in repr(subject)
     assert str(len(subject.sites)) in repr(subject)
 
@@ -78,7 +78,7 @@ def test_word_vectors_are_leaves_while_the_block_lasts(name):
     before = subject.logits(batch).detach()
     with subject.embedded() as leaves:
         within = subject.logits(batch)
-        (gradient,) = torch.autograd.grad(within[batch.answers][:, 0].sum(), leaves[:1])
+        (gradient,) = torch.autograd.grad(within[batch.predicted_positions][:, 0].sum(), leaves[:1])
     assert_close(within.detach(), before)
     assert leaves[0].is_leaf
     assert gradient.shape[:2] == batch.special.shape
@@ -169,8 +169,10 @@ def test_an_unknown_task_is_answered_with_those_there_are(saved):
 def test_a_model_without_a_head_is_read_with_and_answers_nothing():
     bare = Subject(hf.BertModel(hf.BertConfig(**zoo.BERT)), wordpiece())
     batch = bare.encode([Example("a good film", label="positive")])
-    assert (batch.gold == -1).all()
-    with pytest.raises(BadConfig, match=r"BertModel was saved for 'base' \(hidden states alone.* needs answers; train"):
+    assert (batch.labels == -1).all()
+    with pytest.raises(
+        BadConfig, match=r"BertModel was saved for 'base' \(hidden states alone.* needs predictions; train"
+    ):
         bare.predict(batch)
     with pytest.raises(
         CannotLoad, match="ViTForImageClassification was saved for 'image-classification'; expected a m"
@@ -199,7 +201,7 @@ def test_a_tokenizer_that_is_missing_is_said_to_be(name, tmp_path):
 
 
 def test_a_slow_tokenizer_is_refused():
-    with pytest.raises(CannotLoad, match="cannot say which word a token is part of; expected a fast tokenizer"):
+    with pytest.raises(CannotLoad, match="does not report the word of each token; expected a fast tokenizer"):
         Subject(zoo.BY_NAME["bert"].build(), hf.CanineTokenizer())
 
 

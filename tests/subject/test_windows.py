@@ -39,10 +39,10 @@ def test_by_hand():
     assert batch.word[1].tolist() == [-1, 0, 1, 2, 3, -1, -1, 4, -1, -1, -1, -1, *[-1] * 6]
     assert torch.equal(batch.special, batch.word < 0)
     assert batch.window.tolist() == [[0] * 6 + [1] * 6 + [2] * 6] * 2
-    assert batch.answers.tolist() == [[True] * 3, [True, True, False]]
-    assert batch.gold[0].tolist() == [0.5, 0.5, -0.25]
-    assert batch.gold[1, :2].tolist() == [-0.5, 0.0]
-    assert batch.gold[1, 2].isnan()
+    assert batch.predicted_positions.tolist() == [[True] * 3, [True, True, False]]
+    assert batch.labels[0].tolist() == [0.5, 0.5, -0.25]
+    assert batch.labels[1, :2].tolist() == [-0.5, 0.0]
+    assert batch.labels[1, 2].isnan()
     assert batch.inputs["labels"].tolist() == [[0.5, 0.5, -0.25], [-0.5, 0.0, 0.0]]
     assert (batch.segment == 0).all()
     assert not batch.truncated.any()
@@ -57,8 +57,8 @@ def test_a_row_for_each_window():
     assert (len(rows), rows.special.shape, rows.mask.shape) == (6, (6, 6), (6, 6))
     assert rows.examples.tolist() == [7, 7, 7, 3, 3, 3]
     assert rows.window[:, 0].tolist() == [0, 1, 2, 0, 1, 2]
-    assert rows.answers.flatten().tolist() == [True] * 5 + [False]
-    assert rows.gold.shape == (6, 1)
+    assert rows.predicted_positions.flatten().tolist() == [True] * 5 + [False]
+    assert rows.labels.shape == (6, 1)
     for name in ("special", "word", "segment", "window", "mask"):
         assert torch.equal(getattr(rows, name).reshape(2, 18), getattr(batch, name)), name
     assert rows.inputs is batch.inputs
@@ -80,7 +80,7 @@ def test_without_values_nothing_is_told_and_all_is_predicted():
     subject, untold = reader(), narrative([["a"], ["grim", "day"]])
     batch = subject.encode([untold])
     assert "labels" not in batch.inputs
-    assert batch.gold.isnan().all()
+    assert batch.labels.isnan().all()
     assert subject.predict(batch).shape == (1, 2, 1)
     assert "labels" not in subject.encode([LONG, untold]).inputs
 
@@ -137,7 +137,7 @@ def test_what_is_explained_is_the_value_of_the_last_window():
 
 
 def test_a_second_text_is_refused():
-    with pytest.raises(BadData, match="a narrative is one text, and came with a second"):
+    with pytest.raises(BadData, match="a narrative is one text, and this one has a second"):
         reader().encode([Example("a day", pair="news")])
-    with pytest.raises(BadData, match="holds nothing to read"):
+    with pytest.raises(BadData, match="its text is empty"):
         reader().encode([Example(" ")])

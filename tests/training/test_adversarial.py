@@ -94,7 +94,7 @@ def test_distance_is_over_the_answers(name, kind, average_over):
     batch = subject.encode(TEXTS)
     p, q = (one.predict(batch).double().numpy() for one in (subject, base))
     each = []
-    for b, position in zip(*np.nonzero(batch.answers.numpy()), strict=True):
+    for b, position in zip(*np.nonzero(batch.predicted_positions.numpy()), strict=True):
         own, theirs = p[b, position], q[b, position]
         each.append(
             {

@@ -147,7 +147,7 @@ def test_the_transformer_tags_words():
     assert subject.task.name == "token-classification"
     batch = subject.encode(few["dev"])
     assert subject.predict(batch).shape == (*batch.special.shape, 7)
-    labels = batch.gold.masked_fill(batch.gold == -1, -100)
+    labels = batch.labels.masked_fill(batch.labels == -1, -100)
     own = subject.model(**batch.inputs, labels=labels).loss
     assert_close(own, fitting.loss_of(subject, batch))
     recipe = Recipe(epochs=2, learning_rate=1e-2)

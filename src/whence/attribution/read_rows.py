@@ -43,7 +43,7 @@ def automatic(subject: Subject, batch: Batch, kind: Kind, row: int | str) -> int
     if row != "auto":
         return row
     if subject.task.name != "sequence-classification":
-        return "mean" if subject.task.valued else "prediction"
+        return "mean" if subject.task.predicts_values else "prediction"
     if kind == "causal" or subject.model.config.is_encoder_decoder:
         return "last"
     config, cls = subject.model.config, subject.tokenizer.cls_token_id
@@ -76,7 +76,7 @@ def shares(batch: Batch, target: Target | None, row: int | str, n_query: int) ->
 def asking(batch: Batch, kind: Kind) -> Bool[Tensor, "batch query"]:
     """Which queries are tokens, and not padding; those of a translator are its targets, but for its encoder's."""
     translated = "labels" in batch.inputs and batch.window is None
-    return (batch.answers if translated and kind != "self" else batch.mask).cpu()
+    return (batch.predicted_positions if translated and kind != "self" else batch.mask).cpu()
 
 
 def _numbered(queries: Tensor, number: int | str) -> Tensor:

@@ -16,7 +16,7 @@ from whence.evaluation.checks import refuse_unknown, refuse_unlabelled, refuse_v
 from whence.evaluation.runner import split_of
 from whence.results.atomic_write import saving, write_json
 from whence.results.store import Store
-from whence.subject.subject import Subject, load, refuse_silent
+from whence.subject.subject import Subject, load, refuse_headless
 from whence.training.record import retrainable, training_seconds
 from whence.training.train import train_all
 
@@ -88,7 +88,7 @@ def prepare(settings: Settings, store: Store, model: str, data: str) -> PlannedP
     subject = load(
         model, settings.task, device=settings.device, dtype=settings.dtype, trust_remote_code=settings.trust_remote_code
     )
-    refuse_silent(subject, "an audit")
+    refuse_headless(subject, "an audit")
     refuse_values(subject, "an audit")
     split = split_of(corpus, settings)
     refuse_unknown(corpus[split], subject)

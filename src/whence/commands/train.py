@@ -91,7 +91,7 @@ def evaluate(subject: "Subject", training: "Training", corpus: "Corpus", split: 
     from whence.training.train import trained_override
 
     override = trained_override(training)
-    if subject.task.valued:
+    if subject.task.predicts_values:
         found = agreement(subject, corpus[split], override=override)
         metrics = {"concordance": round(float(found.mean()), 4), "sd_over_examples": round(float(found.std()), 4)}
         return f"concordance {found.mean():.3f} (SD over narratives {found.std():.3f})", metrics

@@ -9,13 +9,13 @@ from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Corpus, Example
 from whence.results.atomic_write import saving
 from whence.results.experiment import Needs
-from whence.subject.subject import Subject, refuse_silent
+from whence.subject.subject import Subject, refuse_headless
 
 
 def refuse_unsuited(subject: Subject, needs: Needs, name: str) -> None:
     """Refuse a model that does not predict what the experiment needs."""
     if needs.predictions:
-        refuse_silent(subject, name)
+        refuse_headless(subject, name)
     if needs.classes:
         refuse_values(subject, name)
 
@@ -30,7 +30,7 @@ def refuse_examples(corpus: Corpus, split: str, subject: Subject, needs: Needs, 
 
 def refuse_values(subject: Subject, asking: str) -> None:
     """Refuse a model that predicts values, where distributions over classes are compared or labels are counted."""
-    if subject.task.valued:
+    if subject.task.predicts_values:
         raise BadConfig(
             f"{subject.name} predicts values, not classes ({subject.task.about}); {asking} needs classes. How it"
             " attends can be seen with `explain`: lat, lat_mixed, rollout, raw_attention"

@@ -40,7 +40,7 @@ class Context:
     @cached_property
     def encoded(self) -> list[Batch]:
         """The examples in batches of similar length, encoded once: all of them, or an error."""
-        return list(self.subject.batches(self.examples, self.batch_size, answered=self.predictions))
+        return list(self.subject.batches(self.examples, self.batch_size, labelled=self.predictions))
 
     def batches(self) -> Iterator[Batch]:
         """The encoded batches, with a progress bar."""

@@ -115,13 +115,13 @@ def _attention(own: Observed, base: Observed, batch: Batch, orders: Orders) -> d
 def _predictions(own: Observed, base: Observed, batch: Batch) -> dict[str, Float[ndarray, " batch"]]:
     """Differences of the predictions of one batch."""
     ours, theirs = (_double(probabilities(one.logits)) for one in (own, base))  # [batch position class]
-    at, gold = batch.answers.numpy(), batch.gold.numpy()
-    chosen = np.take_along_axis(ours, np.maximum(gold, 0)[..., None], -1)[..., 0]
-    surprise = np.where(gold >= 0, -np.log(np.maximum(chosen, np.finfo(np.float32).tiny)), 0.0)
+    at, labels = batch.predicted_positions.numpy(), batch.labels.numpy()
+    chosen = np.take_along_axis(ours, np.maximum(labels, 0)[..., None], -1)[..., 0]
+    surprise = np.where(labels >= 0, -np.log(np.maximum(chosen, np.finfo(np.float32).tiny)), 0.0)
     return {
         "tvd": _mean(total_variation(ours, theirs), at),
         "same": _mean((ours.argmax(-1) == theirs.argmax(-1)).astype(float), at),
-        "nll": _mean(surprise, at & (gold >= 0)),
+        "nll": _mean(surprise, at & (labels >= 0)),
     }
 
 

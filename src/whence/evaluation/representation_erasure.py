@@ -104,8 +104,8 @@ class Likelihood:
 
     def __init__(self, subject: Subject, batch: Batch) -> None:
         self.subject = subject
-        self.known = (batch.answers & (batch.gold >= 0)).to(subject.device)  # [batch position]
-        self.gold = batch.gold.clamp_min(0).to(subject.device)
+        self.known = (batch.predicted_positions & (batch.labels >= 0)).to(subject.device)  # [batch position]
+        self.labels = batch.labels.clamp_min(0).to(subject.device)
         if not bool(self.known.any(1).all()):
             raise BadConfig(
                 "expected a label for every text, to measure its log-likelihood; some have none. Choose another corpus"
@@ -113,8 +113,8 @@ class Likelihood:
 
     def __call__(self, output: Any) -> Float[Tensor, "copies 1"]:
         logits = self.subject.task.positioned(output.logits)  # [copies·batch position class]
-        copies = len(logits) // len(self.gold)
-        at = logits.double().log_softmax(-1).gather(-1, repeated(self.gold, copies)[..., None])[..., 0]
+        copies = len(logits) // len(self.labels)
+        at = logits.double().log_softmax(-1).gather(-1, repeated(self.labels, copies)[..., None])[..., 0]
         return (at * repeated(self.known, copies)).sum(-1, keepdim=True)
 
 

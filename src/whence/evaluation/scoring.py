@@ -49,7 +49,7 @@ def scores(
     It is the task's own: accuracy, BLEU of free translations, F1 of chunks, or concordance of a series.
     """
     special_tokens = config.special_tokens if special_tokens is None else special_tokens
-    if context.subject.task.valued and make is None:
+    if context.subject.task.predicts_values and make is None:
         return Marks(agreement(context.subject, context.examples, context.batch_size))
     ablation = Ablation(make, place, special_tokens, draws)
     if context.subject.task.name == "seq2seq" and config.decoding == "free":
@@ -79,7 +79,10 @@ def accuracy(
     for batch in context.batches():
         rules = place.rules(override, context.subject, batch, special_tokens) if place and override else None
         with attending(context.subject.model, override=rules, watch=None):
-            each = [share_right(context.subject.predict(batch), batch.answers, batch.gold) for _ in range(draws)]
+            each = [
+                share_right(context.subject.predict(batch), batch.predicted_positions, batch.labels)
+                for _ in range(draws)
+            ]
         found[batch.examples.numpy()] = torch.stack(each).float().mean(0).numpy()
     return found
 
@@ -88,8 +91,8 @@ def confidence(context: Context) -> Float[ndarray, " example"]:
     """The model's largest probability for each example, mean over its predictions."""
     found = np.empty(len(context.examples))
     for batch in context.batches():
-        largest = context.subject.predict(batch).amax(-1).cpu() * batch.answers  # [batch position]
-        found[batch.examples.numpy()] = (largest.sum(-1) / batch.answers.sum(-1).clamp_min(1)).numpy()
+        largest = context.subject.predict(batch).amax(-1).cpu() * batch.predicted_positions  # [batch position]
+        found[batch.examples.numpy()] = (largest.sum(-1) / batch.predicted_positions.sum(-1).clamp_min(1)).numpy()
     return found
 
 

@@ -43,7 +43,7 @@ def vectors(context: "Context", items: Iterable[Item], read: Read) -> Vectors:
     order: list[int] = []
     subject = context.subject
     n_batch = -(-len(examples) // context.batch_size)
-    batches = subject.batches(examples, context.batch_size, answered=False)
+    batches = subject.batches(examples, context.batch_size, labelled=False)
     for batch in tqdm(batches, f"{context.name}: reading", n_batch, unit="batch", disable=context.quiet, leave=False):
         states = [bag(subject, batch), *layer_vectors(subject, batch, read)]
         found.append([one.float().cpu().numpy() for one in states])

@@ -104,13 +104,13 @@ def quartile(context: "Context") -> int:
     """
     if context.subject.task.name != "seq2seq":
         raise BadConfig(f"steps=quartile is for translators; {context.subject.name} is for {context.subject.task.name}")
-    lengths = [int(n) for batch in context.batches() for n in batch.answers.sum(1)]
+    lengths = [int(n) for batch in context.batches() for n in batch.predicted_positions.sum(1)]
     return max(0, int(np.quantile(lengths, 0.25)) - 1)
 
 
 def answered(batch: "Batch", step: int | None) -> np.ndarray:
     """The positions that are compared: all that are answered, or the one step: [batch position]."""
-    positions = np.asarray(batch.answers)
+    positions = np.asarray(batch.predicted_positions)
     return positions if step is None else np.logical_and(positions, np.arange(positions.shape[1]) == step)
 
 

@@ -115,7 +115,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     from whence.evaluation.sentence_vectors import vectors
 
     tasks, constant = asked(config, context)
-    rows = [_row(task, MAJORITY, -1, NONE, 0, most_frequent(*task.gold), None) for task in tasks]
+    rows = [_row(task, MAJORITY, -1, NONE, 0, most_frequent(*task.split_labels), None) for task in tasks]
     items = [item for task in tasks for item in (*task.train, *task.test)]
     trained = vectors(context, items, config.read)
     for seed in range(config.seed, config.seed + config.seeds):
@@ -168,7 +168,7 @@ def probed(
     for task, layer, kind in tqdm(each, f"{context.name}: {model}", unit="probe", disable=context.quiet, leave=False):
         probe = Probe(kind, config.strength, config.units, config.epochs, seed)
         train, test = vectors.of(task.train, layer), vectors.of(task.test, layer)
-        labels, answers = task.gold
+        labels, answers = task.split_labels
         right, control = probe.right(train, labels, test, answers), None
         if config.control and model == TRAINED:
             given = [control_labels(side, labels, task.name, seed) for side in (task.train, task.test)]

@@ -61,7 +61,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     for seed, trained in from_seeds(context, config.retrain):
         marks = scores(trained, config)
         written = pd.Series(marks.written(), dtype=object)
-        measure = "concordance" if trained.subject.task.valued else measured(written)
+        measure = "concordance" if trained.subject.task.predicts_values else measured(written)
         rows += [
             {"example": number, "label": label, "seed": seed, "measure": measure, "score": mark, "counts": counts}
             for number, label, mark, counts in zip(trained.numbers, trained.labels, marks.scores, written, strict=True)

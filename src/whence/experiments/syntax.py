@@ -147,7 +147,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: every head beside every kind of tree, in every epoch that is looked at."""
     from whence.evaluation.tree_attention import tree_divergences
 
-    if context.subject.task.valued:
+    if context.subject.task.predicts_values:
         raise BadConfig(
             f"{context.subject.name} reads narratives window by window; trees are of sentences that are whole"
         )

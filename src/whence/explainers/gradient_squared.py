@@ -61,8 +61,8 @@ def _explained(
         return target.of(logits), str(target.measure)
     if of == "paper":
         return Target(target.classes, target.positions, "logit").of(logits), "logit"
-    answered = batch.answers.to(logits.device)[..., None]  # [batch position 1]
-    if subject.task.valued:
+    answered = batch.predicted_positions.to(logits.device)[..., None]  # [batch position 1]
+    if subject.task.predicts_values:
         return (logits * answered).flatten(1).sum(1), "sum of all windows' values"
     ends_in_sigmoids = getattr(subject.model.config, "loss", None) == "binary"  # ours, whose logits are log σ
     outputs = logits.exp() if ends_in_sigmoids else logits.sigmoid()

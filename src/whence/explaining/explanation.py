@@ -129,7 +129,7 @@ def explain_text(subject: Subject, text: str, options: ExplainOptions | None = N
     heads = head_importance(subject, batch, target) if options.summary else ()
     prediction, probability = read_prediction(subject, batch, target)
     where = describe_position(subject, batch, target)
-    return Explanation(prediction, probability, attributions, where, notes, subject.task.valued, heads=heads)
+    return Explanation(prediction, probability, attributions, where, notes, subject.task.predicts_values, heads=heads)
 
 
 def method_options(options: ExplainOptions, methods: Mapping[str, Callable[..., Any]]) -> dict[str, dict[str, Any]]:
@@ -171,7 +171,7 @@ def flow(subject: Subject, text: str, options: ExplainOptions | None = None) -> 
     target = predicted(subject, batch)
     prediction, probability = read_prediction(subject, batch, target)
     where = describe_position(subject, batch, target)
-    caption = Explanation(prediction, probability, (), where, valued=subject.task.valued).caption
+    caption = Explanation(prediction, probability, (), where, valued=subject.task.predicts_values).caption
     row = "auto" if options.row is None else options.row
     return diagram(subject, batch, target, caption, options.normalize or "softmax_sum", row)
 
@@ -194,16 +194,20 @@ def read_prediction(subject: Subject, batch: Batch, explained: Target) -> tuple[
     """The name of the prediction and its probability, NaN for a model that predicts a value."""
     position, number = int(explained.positions[0]), int(explained.classes[0])
     found = float(subject.predict(batch)[0, position, number])
-    return (f"the value {found:+.3f}", float("nan")) if subject.task.valued else (class_name(subject, number), found)
+    return (
+        (f"the value {found:+.3f}", float("nan"))
+        if subject.task.predicts_values
+        else (class_name(subject, number), found)
+    )
 
 
 def describe_position(subject: Subject, batch: Batch, explained: Target) -> str:
     """At which position the explained prediction is made, in words; empty where a text has one prediction."""
     position = int(explained.positions[0])
-    if subject.task.needs == "label" or subject.task.valued:
+    if subject.task.needs == "label" or subject.task.predicts_values:
         return ""
     if subject.task.needs == "target":
-        return f"where the target has {class_name(subject, int(batch.gold[0, position]))!r}"
+        return f"where the target has {class_name(subject, int(batch.labels[0, position]))!r}"
     return f"{'of' if subject.task.needs == 'tags' else 'after'} {batch.tokens[0][position]!r}"
 
 

@@ -1,4 +1,4 @@
-"""From examples to batches: tokens, the words they are pieces of, and what is right."""
+"""From examples to batches: tokens, the word of each token, and the labels."""
 
 import inspect
 from collections.abc import Iterator, Sequence
@@ -18,8 +18,8 @@ from whence.subject.tasks import Task
 from whence.subject.word_ids import as_text, spelled, word_numbers
 
 UNKNOWN = -1
-NO_LIMIT = 2**31 - 1  # tokens; more than a tokenizer can be told
-MANY = 4096  # tokens that are read where a model states no limit: attention takes the square of them
+NO_LIMIT = 2**31 - 1  # tokens; the largest limit that a tokenizer accepts
+DEFAULT_LIMIT = 4096  # tokens, where a model states no limit: attention takes memory of their square
 
 
 class Encoder:
@@ -29,7 +29,7 @@ class Encoder:
         self.model, self.tokenizer, self.task = model, tokenizer, task
         if not tokenizer.is_fast:
             raise CannotLoad(
-                f"{type(tokenizer).__name__} cannot say which word a token is part of; expected a fast tokenizer (one"
+                f"{type(tokenizer).__name__} does not report the word of each token; expected a fast tokenizer (one"
                 " with a tokenizer.json). Load it with AutoTokenizer.from_pretrained(folder) and save it again."
             )
         make_padding(model, tokenizer)
@@ -40,23 +40,25 @@ class Encoder:
 
     @property
     def limit(self) -> str:
-        """How much is read of a text, in words."""
-        return f"{self.max_length} tokens" if self.max_length == MANY else f"the model's {self.max_length} tokens"
+        """How much of a text is read, as a phrase for messages."""
+        return (
+            f"{self.max_length} tokens" if self.max_length == DEFAULT_LIMIT else f"the model's {self.max_length} tokens"
+        )
 
     def encode(self, examples: Sequence[Example], numbers: Sequence[int], *, ahead: bool = False) -> Batch:
-        """One batch, padded to its longest text; `ahead` asks a language model what comes after each."""
+        """One batch, padded to its longest text; `ahead`: a language model predicts the token after each text."""
         batch = self.read(examples, numbers)
-        if not self.task.answers:
+        if not self.task.predicts:
             return batch
         if ahead and self.task.name == "causal-lm":
-            return looking_ahead(batch, int(self.tokenizer.pad_token_id))
+            return predicting_next(batch, int(self.tokenizer.pad_token_id))
         inputs = dict(batch.inputs)
-        answers, gold, cut = self._answers(examples, inputs, batch.word, batch.segment, batch.truncated)
-        self._refuse_empty(examples, numbers, answers.any(1), f"there is nothing to predict ({self.task.about})")
-        return replace(batch, inputs=inputs, answers=answers, gold=gold, truncated=cut)
+        positions, labels, cut = self._labelled(examples, inputs, batch.word, batch.segment, batch.truncated)
+        self._refuse_empty(examples, numbers, positions.any(1), f"there is nothing to predict ({self.task.about})")
+        return replace(batch, inputs=inputs, predicted_positions=positions, labels=labels, truncated=cut)
 
     def read(self, examples: Sequence[Example], numbers: Sequence[int]) -> Batch:
-        """The texts as a batch, whatever the task is: every token is said to be answered, and by nothing known."""
+        """The texts as a batch for any task: every token is a predicted position, with no label known."""
         encoded = self._tokenized(examples)
         rows = encoded.encodings or []
         splits = self.tokenizer.backend_tokenizer.pre_tokenizer is not None
@@ -66,7 +68,7 @@ class Encoder:
         tokens = tuple(self._shown(row, e) for row, e in zip(rows, examples, strict=True))
         cut = torch.tensor([bool(row.overflowing) for row in rows])
         inputs = {name: tensor for name, tensor in encoded.items() if name != "token_type_ids" or name in self.taken}
-        self._refuse_empty(examples, numbers, (~special & (segment == 0)).any(1), "its text holds nothing to read")
+        self._refuse_empty(examples, numbers, (~special & (segment == 0)).any(1), "its text is empty")
         unknown = torch.full_like(word, UNKNOWN)
         return Batch(inputs, torch.tensor(list(numbers)), tokens, special, word, segment, ~special, unknown, cut)
 
@@ -93,13 +95,13 @@ class Encoder:
         largest = int(encoded["input_ids"].max()) if encoded["input_ids"].numel() else 0
         if largest >= self.known_words:
             raise CannotLoad(
-                f"the tokenizer does not belong to the model: it gives the token number {largest}, and the model knows"
-                f" {self.known_words} tokens; save the model's own tokenizer beside it"
+                f"the tokenizer does not belong to the model: it gives the token id {largest}, and the model has"
+                f" {self.known_words} tokens; save the model's own tokenizer in its folder"
             )
         return encoded
 
     def _shown(self, row: Encoding, example: Example) -> tuple[str, ...]:
-        """The tokens of a text; those that the model does not know, in the text's own letters."""
+        """The tokens of a text; unknown ones as they are spelled in the text."""
         texts = (as_text(example.words, example.text), as_text(example.pair_words, example.pair or ""))
         return tuple(
             texts[segment or 0][slice(*place)]
@@ -109,8 +111,8 @@ class Encoder:
         )
 
     def spelled(self, batch: Batch, examples: Sequence[Example]) -> list[list[str]]:
-        """For every token of a batch of these examples the word that it is a piece of; empty for specials, and for the
-        place that a language model is asked for.
+        """The word of every token of a batch of these examples; empty for special tokens, and for the next token that a
+        language model predicts.
         """
         texts = self._tokenized(examples).encodings or []
         rows = zip(texts, examples, batch.word.tolist(), strict=True)
@@ -121,16 +123,16 @@ class Encoder:
         for row in (~there).nonzero().flatten().tolist()[:1]:
             raise BadData(
                 f"example {numbers[row]} (counted from 0): {complaint}; its text is {examples[row].text[:80]!r}."
-                " Expected words; take the example out of the table"
+                " Expected words; remove the example from the table"
             )
 
-    def _answers(
+    def _labelled(
         self, examples: Sequence[Example], inputs: dict[str, Tensor], word: Tensor, segment: Tensor, cut: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Where something is predicted, what is right there, and whose texts were cut."""
+        """The predicted positions, their labels, and which texts were truncated."""
         if self.task.name == "sequence-classification":
-            gold = [[UNKNOWN if e.label is None else self.label_id(e.label)] for e in examples]
-            return torch.ones(len(examples), 1, dtype=torch.bool), torch.tensor(gold), cut
+            labels = [[UNKNOWN if e.label is None else self.label_id(e.label)] for e in examples]
+            return torch.ones(len(examples), 1, dtype=torch.bool), torch.tensor(labels), cut
         if self.task.name == "token-classification":
             before = F.pad(word[:, :-1], (1, 0), value=UNKNOWN)
             begins = (word != before) & (word != UNKNOWN) & (segment == 0)
@@ -142,34 +144,34 @@ class Encoder:
         return self._targets(examples, inputs, cut)
 
     def _tags(self, examples: Sequence[Example], word: Tensor, begins: Tensor) -> Tensor:
-        gold = torch.full_like(word, UNKNOWN)
+        labels = torch.full_like(word, UNKNOWN)
         for row, example in enumerate(examples):
             if example.tags is not None:
                 for position in begins[row].nonzero().flatten().tolist():
-                    gold[row, position] = self.label_id(example.tags[int(word[row, position])])
-        return gold
+                    labels[row, position] = self.label_id(example.tags[int(word[row, position])])
+        return labels
 
     def _targets(
         self, examples: Sequence[Example], inputs: dict[str, Tensor], cut: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         if any(example.target is None for example in examples):
             raise BadData(
-                "a sequence-to-sequence model is asked about the target text; expected a column with it (name it:"
+                "a sequence-to-sequence model predicts a target text; expected a column with it (name it:"
                 " --columns.target NAME)"
             )
-        labels = self.tokenizer(
+        encoded = self.tokenizer(
             text_target=[example.target for example in examples],
             padding=True,
             truncation=True,
             max_length=self.max_length,
             return_tensors="pt",
         )
-        gold = labels["input_ids"].masked_fill(labels["attention_mask"] == 0, UNKNOWN)
-        inputs["labels"] = gold.masked_fill(gold == UNKNOWN, -100)
-        return gold != UNKNOWN, gold, cut | torch.tensor([bool(row.overflowing) for row in labels.encodings or []])
+        labels = encoded["input_ids"].masked_fill(encoded["attention_mask"] == 0, UNKNOWN)
+        inputs["labels"] = labels.masked_fill(labels == UNKNOWN, -100)
+        return labels != UNKNOWN, labels, cut | torch.tensor([bool(row.overflowing) for row in encoded.encodings or []])
 
     def label_id(self, label: str) -> int:
-        """The number of a class by its name, or by its number where the model's classes have no names."""
+        """The number of a class by its name, or by its number if the model's classes have no names."""
         if label in self.label_ids:
             return self.label_ids[label]
         by_lower = {name.lower(): number for name, number in self.label_ids.items()}
@@ -179,13 +181,13 @@ class Encoder:
         if nameless and label.isdecimal() and int(label) in self.label_ids.values():
             return int(label)
         raise BadData(
-            f"the label {label!r} is unknown to the model, which knows: {', '.join(self.label_ids)}. Rename the labels"
-            " in the table, or name another label column (--columns.label NAME)"
+            f"the label {label!r} is unknown to the model, whose labels are: {', '.join(self.label_ids)}. Rename the"
+            " labels in the table, or name another label column (--columns.label NAME)"
         )
 
 
-def looking_ahead(batch: Batch, padding: int) -> Batch:
-    """The batch with room for one token more, and the one after each text's last word as what is answered."""
+def predicting_next(batch: Batch, padding: int) -> Batch:
+    """The batch padded by one token, with the position after each text's last word as the predicted one."""
     order = torch.arange(batch.special.shape[1])
     last = (~batch.special * (order + 1)).argmax(1)  # [batch]
     inputs = {
@@ -199,15 +201,15 @@ def looking_ahead(batch: Batch, padding: int) -> Batch:
         special=F.pad(batch.special, (0, 1), value=True),
         word=F.pad(batch.word, (0, 1), value=UNKNOWN),
         segment=F.pad(batch.segment, (0, 1)),
-        answers=order == last[:, None],
-        gold=torch.full_like(batch.word, UNKNOWN),
+        predicted_positions=order == last[:, None],
+        labels=torch.full_like(batch.word, UNKNOWN),
     )
 
 
 def make_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Agree on a padding token, and put it at the end of texts, where no position counts it.
+    """Give model and tokenizer the same padding token, on the right, so that padding shifts no position.
 
-    Only XLNet reads its answer from the last place, and counts positions from there.
+    Only XLNet is padded on the left: it predicts from the last token, and counts positions from there.
     """
     config: Any = model.config
     if tokenizer.pad_token is None:
@@ -216,12 +218,14 @@ def make_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> 
             raise CannotLoad("the tokenizer has neither a padding nor an end token; texts cannot be put in a batch")
         tokenizer.pad_token = tokenizer.convert_ids_to_tokens(known)
     if config.pad_token_id is None:
-        config.pad_token_id = tokenizer.pad_token_id  # a decoder that classifies asks where its text ends
+        config.pad_token_id = tokenizer.pad_token_id  # a decoder that classifies finds the end of the text by it
     tokenizer.padding_side = "left" if config.model_type == "xlnet" else "right"
 
 
 def longest(model: nn.Module, tokenizer: PreTrainedTokenizerBase) -> int:
-    """How many tokens the model can take: its tokenizer's limit, or that of its learned positions, or `MANY`."""
+    """The most tokens that the model can read: its tokenizer's limit, or that of its learned positions, or
+    `DEFAULT_LIMIT`.
+    """
     limits = [tokenizer.model_max_length, NO_LIMIT]
     for name, module in model.named_modules():
         if isinstance(module, nn.Embedding) and "position" in name.rsplit(".", 1)[-1] and "relative" not in name:
@@ -230,11 +234,11 @@ def longest(model: nn.Module, tokenizer: PreTrainedTokenizerBase) -> int:
     config: Any = model.config
     stated = getattr(config, "max_position_embeddings", None) or 0
     least = int(min(*limits, stated if stated > 0 else NO_LIMIT))  # XLNet states -1
-    return MANY if least == NO_LIMIT else least
+    return DEFAULT_LIMIT if least == NO_LIMIT else least
 
 
 def bucketed(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:
-    """The numbers of the examples in batches of like length, so that little is padded."""
+    """The indices of the examples in batches of similar length, to pad little."""
     order = sorted(range(len(lengths)), key=lambda number: lengths[number])
     for start in range(0, len(order), batch_size):
         yield order[start : start + batch_size]

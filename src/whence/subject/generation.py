@@ -16,19 +16,21 @@ MARGIN = 10  # tokens beyond twice the source
 
 @torch.no_grad()
 def translate(subject: Subject, batch: Batch, *, beams: int = 1, longest: int | None = None) -> list[str]:
-    """What the model writes for each source of a batch, without special tokens.
+    """The translation of each source of a batch, without special tokens.
 
-    `beams=1` takes the likeliest token at each step. With more, the `beams` likeliest beginnings are followed, and of
-    what was finished that with the largest Σ log p / length is taken (transformers' `length_penalty` 1; the end token
-    counts); the search stops when no beginning can become better than all that is finished (`early_stopping` False).
-    Where the model's own `generation_config` says otherwise, or forces or forbids tokens, that holds.
+    `beams=1` takes the likeliest token at each step. Larger values do beam search, and take the finished hypothesis
+    with the largest Σ log p / length (transformers' `length_penalty` 1; the end token counts); the search stops when no
+    unfinished hypothesis can become better than the finished ones (`early_stopping` False). The model's own
+    `generation_config` takes precedence, also where it forces or forbids tokens.
 
     A text has at most `longest` tokens: by default twice those of its source and ten more, whatever else is in the
-    batch, and never more than the model has positions for. Inside `attending` the altered attention is used; with beams
-    each text stands `beams` times at the decoder's sites, which masks [batch key] given to an override must fit.
+    batch, and never more than the model has positions for. Inside `attending`, overrides apply; with beams, each text
+    is `beams` rows of the batch at the decoder's sites, which masks [batch key] given to an override must fit.
     """
     if subject.task.name != "seq2seq":
-        raise BadConfig(f"{subject.name or 'the model'} is for {subject.task.name}; only a seq2seq model writes texts")
+        raise BadConfig(
+            f"{subject.name or 'the model'} is for {subject.task.name}; only a seq2seq model generates texts"
+        )
     if beams < 1 or (longest is not None and longest < 1):
         raise BadConfig(f"beams and longest must be 1 or more; they are {beams} and {longest}")
     inputs = {name: value for name, value in batch.inputs.items() if name in ("input_ids", "attention_mask")}
@@ -64,7 +66,7 @@ def step_probabilities(subject: Subject, batch: Batch, steps: int) -> Float[Tens
 
 @torch.no_grad()
 def encoded_once(subject: Subject, batch: Batch, copies: int) -> Batch:
-    """The batch `copies` times over, with what the encoder made of it: it is not run again for the copies."""
+    """The batch `copies` times over, with the encoder's output: the encoder runs once for all copies."""
     model: Any = subject.model
     source = {name: batch.inputs[name] for name in ("input_ids", "attention_mask") if name in batch.inputs}
     encoded = model.get_encoder()(**source, return_dict=True)

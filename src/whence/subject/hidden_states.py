@@ -1,4 +1,4 @@
-"""What each layer of a model makes of a text, as one vector: of any Hugging Face encoder or decoder, and of ours."""
+"""The hidden states of each layer as one vector per text: of Hugging Face encoders and decoders, and of ours."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,12 +30,13 @@ def bag(subject: Subject, batch: Batch) -> Float[Tensor, "batch embedding"]:
 
 @torch.no_grad()
 def layer_vectors(subject: Subject, batch: Batch, read: Read = "mean") -> list[Float[Tensor, "batch width"]]:
-    """A text's vector after no layer (what enters the first one), after one, after two, and so on.
+    """A text's vector at the input of the first layer, and after each layer.
 
-    `mean` is over the tokens, special ones among them; `first` is the first token's vector ([CLS], where there is one).
-    Of an encoder–decoder these are the encoder's layers. In a hierarchical model the second layer's are sentences.
+    `mean` is over the tokens, special ones included; `first` is the first token's vector ([CLS], where there is one).
+    Of an encoder–decoder these are the encoder's layers. The second layer of a hierarchical model has one state for
+    each sentence.
     """
-    if subject.task.valued:
+    if subject.task.predicts_values:
         raise BadConfig(f"{subject.name} reads narratives window by window; a text of one window was expected")
     whole: Any = subject.model
     root = whole.get_encoder() if whole.config.is_encoder_decoder else whole.base_model
@@ -44,13 +45,13 @@ def layer_vectors(subject: Subject, batch: Batch, read: Read = "mean") -> list[F
     made = _of_ours(root, inputs) or getattr(root(**inputs, output_hidden_states=True), "hidden_states", None)
     if not made:
         raise BadConfig(
-            f"{subject.name or type(whole).__name__} does not give out its hidden states; expected a model"
-            " of Whence's or one that knows output_hidden_states"
+            f"{subject.name or type(whole).__name__} does not return its hidden states; expected a model"
+            " of Whence or one that supports output_hidden_states"
         )
     short = next((states for states in made if states.dim() == 3 and states.shape[:2] != mask.shape), None)
     if short is not None:
         raise BadConfig(
-            f"{subject.name} has layers whose states are not its tokens' ({short.shape[1]} for"
+            f"{subject.name} has layers with other states than one for each token ({short.shape[1]} for"
             f" {mask.shape[1]} tokens); they cannot be read token by token"
         )
     return [_read(states, mask, read) for states in made]
@@ -65,17 +66,17 @@ def averaged(
 
 
 def _read(states: Tensor, mask: Bool[Tensor, "batch token"], read: Read) -> Float[Tensor, "batch width"]:
-    """One vector a text; states in rows of parts are zero where there is nothing."""
+    """One vector per text; states [batch sentence word width] are zero at padding."""
     if states.dim() == 4:  # [batch sentence word width]
         states = states.flatten(1, 2)
         mask = states.any(-1)
     if read == "mean":
         return averaged(states, mask)
-    return states[torch.arange(len(states)), mask.to(torch.uint8).argmax(1)]  # padding may stand first
+    return states[torch.arange(len(states)), mask.to(torch.uint8).argmax(1)]  # padding may be on the left
 
 
 def _of_ours(root: nn.Module, inputs: dict[str, Tensor]) -> list[Tensor]:
-    """What enters the first layer of one of our models, and what each layer gives; nothing if it is not ours."""
+    """The input of the first layer of one of our models, and the output of each layer; empty for other models."""
     layers = [
         module
         for name, module in root.named_modules()
@@ -83,7 +84,7 @@ def _of_ours(root: nn.Module, inputs: dict[str, Tensor]) -> list[Tensor]:
     ]
     if not layers:
         return []
-    with _noted(layers) as (entered, left):
+    with _recorded(layers) as (entered, left):
         root(**inputs)
     if all(isinstance(layer, DirectionalAttention) for layer in layers):  # both directions are one layer
         left = [torch.cat(left, -1)]
@@ -97,16 +98,16 @@ def _inside(root: nn.Module, name: str) -> bool:
 
 
 @contextmanager
-def _noted(layers: Sequence[nn.Module]) -> Iterator[tuple[list[Tensor], list[Tensor]]]:
-    """While open, what enters each of these modules and what leaves it, in the order of the pass."""
+def _recorded(layers: Sequence[nn.Module]) -> Iterator[tuple[list[Tensor], list[Tensor]]]:
+    """While open, records the inputs and outputs of these modules, in the order of the forward pass."""
     entered: list[Tensor] = []
     left: list[Tensor] = []
 
-    def note(module: nn.Module, args: Any, output: Any) -> None:
+    def record(module: nn.Module, args: Any, output: Any) -> None:
         entered.append(args[0])
         left.append(output if isinstance(output, Tensor) else output[0])
 
-    hooks = [layer.register_forward_hook(note) for layer in layers]
+    hooks = [layer.register_forward_hook(record) for layer in layers]
     try:
         yield entered, left
     finally:

@@ -1,7 +1,7 @@
-"""Loading a saved model without running anybody's code.
+"""Loading a saved model without running code that comes with it.
 
 Weights come from safetensors where there are any. A `.bin` is read as plain tensors, never as a pickle of objects, and
-code that lies beside a model is run only when it is asked for by name.
+Python files of a model are run only with `trust_remote_code`.
 """
 
 import pickle

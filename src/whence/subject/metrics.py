@@ -1,4 +1,4 @@
-"""How well a subject answers: right answers, the F1 of chunks, or of a series its concordance with the true values."""
+"""Metrics of a subject's predictions: accuracy, F1 of chunks, or concordance of a series with the true values."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,8 +19,8 @@ Rules = Rule | Mapping[str, Rule]  # for all sites, or by site
 
 
 def score(subject: Subject, examples: Sequence[Example], batch_size: int = 32, override: Rules | None = None) -> float:
-    """What a model is chosen by, 1 at best: accuracy, the F1 of chunks, or the mean concordance of narratives."""
-    if subject.task.valued:
+    """The metric that selects a model, at most 1: accuracy, the F1 of chunks, or the mean concordance of narratives."""
+    if subject.task.predicts_values:
         return float(agreement(subject, examples, batch_size, override).mean())
     if tells_chunks(subject):
         return float(chunk_f1(all_chunks(subject, examples, batch_size, override).sum(0))) / 100
@@ -30,29 +30,29 @@ def score(subject: Subject, examples: Sequence[Example], batch_size: int = 32, o
 def accuracy(
     subject: Subject, examples: Sequence[Example], batch_size: int = 32, override: Rules | None = None
 ) -> float:
-    """The share of right answers, each example counting alike."""
+    """The mean over examples of the share of correct predictions."""
     right = 0.0
     with attending(subject.model, override=override, watch=None):
         for batch in subject.batches(examples, batch_size):
-            right += float(scores(subject.predict(batch), batch.answers, batch.gold).sum())
+            right += float(scores(subject.predict(batch), batch.predicted_positions, batch.labels).sum())
     return right / len(examples)
 
 
-def scores(probs: Any, answers: Any, gold: Any) -> Any:
-    """For each example the share of its positions that are answered right: [batch]."""
-    right = (probs.argmax(-1).cpu() == gold) & answers  # [batch position]
-    return right.sum(-1) / answers.sum(-1).clamp_min(1)
+def scores(probs: Any, positions: Any, labels: Any) -> Any:
+    """For each example the share of its predicted positions that are predicted correctly: [batch]."""
+    right = (probs.argmax(-1).cpu() == labels) & positions  # [batch position]
+    return right.sum(-1) / positions.sum(-1).clamp_min(1)
 
 
 def tells_chunks(subject: Subject) -> bool:
-    """Whether a subject's tags are those of chunks (B-x, I-x, O), which are marked as wholes."""
+    """Whether a subject's tags are those of chunks (B-x, I-x, O), which are scored as wholes."""
     return subject.task.needs == "tags" and is_iob(subject.labels)
 
 
 def all_chunks(
     subject: Subject, examples: Sequence[Example], batch_size: int = 32, override: Rules | None = None
 ) -> Float[ndarray, "example count"]:
-    """For each example how many chunks are right, were said and are true."""
+    """For each example the counts of correct, predicted and true chunks."""
     counts = np.zeros((len(examples), COUNTS))
     with attending(subject.model, override=override, watch=None):
         for batch in subject.batches(examples, batch_size):
@@ -61,18 +61,20 @@ def all_chunks(
 
 
 def chunks(subject: Subject, batch: Batch, examples: Sequence[Example]) -> Float[ndarray, "batch count"]:
-    """The same for the examples of a batch, which are some of these; a word that was not read is in no chunk."""
+    """The same for the examples of a batch, which index `examples`; a truncated word is in no chunk."""
     here = [examples[number] for number in batch.examples.tolist()]
     if any(example.tags is None for example in here):
-        raise BadData("chunks are marked beside the true tags; some examples came without")
+        raise BadData("chunks are scored against the true tags; some examples have none")
     labels, number = subject.labels, subject.encoder.label_id
     true = [[labels[number(tag)] for tag in example.tags or ()] for example in here]
-    said = [[OUTSIDE] * len(tags) for tags in true]
-    predicted = subject.predict(batch).argmax(-1).cpu()[batch.answers]
-    rows = batch.answers.nonzero()[:, 0]  # [answer]
-    for row, word, label in zip(rows.tolist(), batch.word[batch.answers].tolist(), predicted.tolist(), strict=True):
-        said[row][word] = labels[label]
-    return chunk_counts(said, true)
+    tags = [[OUTSIDE] * len(row) for row in true]
+    predicted = subject.predict(batch).argmax(-1).cpu()[batch.predicted_positions]
+    rows = batch.predicted_positions.nonzero()[:, 0]  # [prediction]
+    for row, word, label in zip(
+        rows.tolist(), batch.word[batch.predicted_positions].tolist(), predicted.tolist(), strict=True
+    ):
+        tags[row][word] = labels[label]
+    return chunk_counts(tags, true)
 
 
 def agreement(
@@ -80,7 +82,7 @@ def agreement(
 ) -> Float[ndarray, " example"]:
     """The concordance of each narrative: of the values predicted for its windows with the true ones."""
     if any(example.values is None for example in examples):
-        raise BadData("concordance needs the true value of every window; some narratives came without")
+        raise BadData("concordance needs the true value of every window; some narratives have none")
     true = [np.array(example.values) for example in examples]
     return concordances(true, values(subject, examples, batch_size, override))
 
@@ -93,6 +95,6 @@ def values(
     with attending(subject.model, override=override, watch=None):
         for batch in subject.batches(examples, batch_size):
             predicted = subject.predict(batch)[..., 0].cpu().numpy()  # [batch window]
-            rows = zip(batch.examples.tolist(), predicted, batch.answers.numpy(), strict=True)
+            rows = zip(batch.examples.tolist(), predicted, batch.predicted_positions.numpy(), strict=True)
             found |= {number: row[real].astype(float) for number, row, real in rows}
     return [found[number] for number in range(len(examples))]

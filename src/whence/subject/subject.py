@@ -25,15 +25,21 @@ from whence.subject.tasks import TASKS
 from whence.subject.windows import WindowEncoder
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64}
-PASSING = ("_name_or_path", "architectures", "dtype", "label2id", "transformers_version")  # of a file, not of a model
+VOLATILE = (
+    "_name_or_path",
+    "architectures",
+    "dtype",
+    "label2id",
+    "transformers_version",
+)  # differ between files of the same model
 
 
 class Subject:
-    """A model that can be asked, watched and altered, with the names of what it answers.
+    """A model with its tokenizer and task, whose attention can be recorded and overridden.
 
     `subject.encode(examples)` makes a `Batch`, `subject.predict(batch)` its probabilities [batch position class], or of
     a series its values [batch window 1].
-    The model has attention sites: a Hugging Face model is adopted when the subject is made.
+    The model has attention sites: a Hugging Face model is adopted when the subject is constructed.
     """
 
     def __init__(
@@ -48,10 +54,10 @@ class Subject:
             )
         _refuse_unclassed(model, task, name or "the model")
         self.model, self.tokenizer, self.task, self.name = model.eval(), tokenizer, TASKS[task], name
-        if not isinstance(model, PlainModel) or model.attends:  # `reader` may be made without
+        if not isinstance(model, PlainModel) or model.attends:  # `reader` may have none
             adopt(model)
-        self._fingerprint: tuple[object, str] | None = None  # of which tensors, and what it is
-        self.encoder = (WindowEncoder if self.task.valued else Encoder)(model, tokenizer, self.task)
+        self._fingerprint: tuple[object, str] | None = None  # the state of the tensors, and its hash
+        self.encoder = (WindowEncoder if self.task.predicts_values else Encoder)(model, tokenizer, self.task)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -87,9 +93,9 @@ class Subject:
         return self._fingerprint[1]
 
     def _hash(self) -> str:
-        config = {name: value for name, value in self.model.config.to_dict().items() if name not in PASSING}
+        config = {name: value for name, value in self.model.config.to_dict().items() if name not in VOLATILE}
         vocabulary = json.loads(self.tokenizer.backend_tokenizer.to_str())
-        vocabulary |= {"padding": None, "truncation": None}  # as the last batch happened to need them
+        vocabulary |= {"padding": None, "truncation": None}  # which the last batch has set
         digest = hashlib.sha256(json.dumps([self.task.name, config, vocabulary], sort_keys=True, default=str).encode())
         for name, tensor in self.model.state_dict().items():
             digest.update(name.encode())
@@ -114,42 +120,42 @@ class Subject:
     def _here(self, batch: Batch) -> Batch:
         return batch.with_inputs(**{name: tensor.to(self.device) for name, tensor in batch.inputs.items()})
 
-    def batches(self, examples: Sequence[Example], batch_size: int = 32, *, answered: bool = True) -> Iterator[Batch]:
-        """All examples in batches of like length; `batch.examples` says which are in each.
+    def batches(self, examples: Sequence[Example], batch_size: int = 32, *, labelled: bool = True) -> Iterator[Batch]:
+        """All examples in batches of similar length; `batch.examples` are their indices.
 
-        If they are not to be `answered`, they are only read.
+        With `labelled=False` they are only tokenized, as `read` does.
         """
         lengths = [len(example.text) + len(example.pair or "") for example in examples]
         for numbers in bucketed(lengths, batch_size):
-            yield (self.encode if answered else self.read)([examples[number] for number in numbers], numbers)
+            yield (self.encode if labelled else self.read)([examples[number] for number in numbers], numbers)
 
     def logits(self, batch: Batch) -> Float[Tensor, "batch position class"]:
-        """The model's answers before the softmax, on the graph."""
-        refuse_silent(self, "what was asked")
+        """The model's predictions before the softmax, with gradients."""
+        refuse_headless(self, "this prediction")
         return self.task.positioned(self.model(**batch.inputs).logits)
 
     @torch.no_grad()
     def predict(self, batch: Batch) -> Float[Tensor, "batch position class"]:
-        """The model's answers as probabilities; values, where it answers with values."""
+        """The model's predictions as probabilities; as values, if the task has values."""
         logits = self.logits(batch)
-        return logits.float() if self.task.valued else probabilities(logits)
+        return logits.float() if self.task.predicts_values else probabilities(logits)
 
     @contextmanager
     def embedded(self, given: Tensor | None = None) -> Iterator[list[Tensor]]:
-        """While open, the word vectors of each pass are leaves [batch token width]: their gradients can be had.
+        """While open, the word vectors of each forward pass are leaves [batch token width], which receive gradients.
 
-        They are listed as made: of a translator first the encoder's, then the decoder's. If vectors are `given`, they
-        stand in for the first that are made.
+        They are listed in the order of the pass: of a translator first the encoder's, then the decoder's. If vectors
+        are `given`, they replace the first.
         """
         leaves: list[Tensor] = []
         tokens_first = self.model.config.model_type == "xlnet"  # [token batch width]
 
         def cut(module: Any, args: Any, output: Tensor) -> Tensor:
-            made = output.transpose(0, 1) if tokens_first else output
+            vectors = output.transpose(0, 1) if tokens_first else output
             if given is None or leaves:
-                leaves.append(made.detach().requires_grad_())
+                leaves.append(vectors.detach().requires_grad_())
             else:
-                leaves.append(given.reshape(made.shape).to(made))
+                leaves.append(given.reshape(vectors.shape).to(vectors))
             return leaves[-1].transpose(0, 1) if tokens_first else leaves[-1]
 
         table = self.model.get_input_embeddings()
@@ -165,18 +171,18 @@ class Subject:
         return f"Subject({self.name or type(self.model).__name__}, {self.task.name}, {len(self.sites)} attention sites)"
 
 
-def refuse_silent(subject: Subject, asking: str) -> None:
-    """Refuse a model that has no answers where they are needed."""
-    if not subject.task.answers:
+def refuse_headless(subject: Subject, asking: str) -> None:
+    """Refuse a model without a head where predictions are needed."""
+    if not subject.task.predicts:
         raise BadConfig(
             f"{subject.name or type(subject.model).__name__} was saved for {subject.task.name!r} ({subject.task.about})"
-            f" and {asking} needs answers; train it for a task first (`whence train FOLDER`). How it attends can be set"
-            " beside trees: `whence run syntax`"
+            f" and {asking} needs predictions; train it for a task first (`whence train FOLDER`). Its attention can be"
+            " compared with trees: `whence run syntax`"
         )
 
 
 def _refuse_unclassed(model: PreTrainedModel, task: str, name: str) -> None:
-    """Refuse a model whose answer is not one class of several."""
+    """Refuse a model that does not predict one class of several."""
     config: Any = model.config
     if task.endswith("classification") and (config.num_labels or 0) < 2:
         raise CannotLoad(f"{name} gives one number for a text (regression); expected two classes or more")

@@ -1,4 +1,4 @@
-"""What is explained: one number for each text, made of the model's answer at one position."""
+"""What is explained: one number for each text, computed from the model's prediction at one position."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,8 +15,8 @@ Measure = Literal["logit", "probability", "margin"]
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The answer `classes` [batch] at `positions` [batch], measured as a logit, a probability, or the logit's margin
-    over the best other class.
+    """The prediction `classes` [batch] at `positions` [batch], measured as a logit, a probability, or the logit's
+    margin over the best other class.
     """
 
     classes: Int[Tensor, " batch"]
@@ -39,19 +39,19 @@ class Target:
 
 
 def predicted(subject: Subject, batch: Batch, measure: Measure = "probability") -> Target:
-    """The class that the model predicts, at each text's last position that is answered (of a target: its last word, not
-    the special tokens after it).
+    """The class that the model predicts at each text's last predicted position (of a target: its last word, not the
+    special tokens after it).
 
-    Of a series it is the value of the last window, which is its own logit.
+    Of a series it is the value of the last window, taken as a logit.
     """
-    order, answers = torch.arange(batch.answers.shape[1]), batch.answers
+    order, candidates = torch.arange(batch.predicted_positions.shape[1]), batch.predicted_positions
     if subject.task.needs == "target":
         tokenizer = subject.tokenizer
         ends = torch.tensor(sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}))
-        words = answers & ~torch.isin(batch.gold, ends)
-        answers = torch.where(words.any(1, keepdim=True), words, answers)
-    positions = (answers * (order + 1)).argmax(1)  # the last True of each row
-    if subject.task.valued:
+        words = candidates & ~torch.isin(batch.labels, ends)
+        candidates = torch.where(words.any(1, keepdim=True), words, candidates)
+    positions = (candidates * (order + 1)).argmax(1)  # the last True of each row
+    if subject.task.predicts_values:
         return Target(torch.zeros(len(batch), dtype=torch.long), positions, "logit")
     probs = subject.predict(batch).cpu()
     return Target(probs[torch.arange(len(batch)), positions].argmax(-1), positions, measure)

@@ -1,9 +1,9 @@
-"""The tasks: what a model answers, at which positions, and what the right answers are.
+"""The tasks: what a model predicts, at which positions, and with which labels.
 
-Every task is brought to one form, probabilities [batch position class]: a classifier answers at one position, a tagger
-at the first piece of each word, a language model at every token but the first, a translator at every target token. So
-an experiment knows nothing of tasks. A series alone has values and no probabilities, one for each window of a
-narrative, [batch window 1]; what asks for classes refuses it. An encoder without a head answers nothing.
+Every task has the same form, probabilities [batch position class]: a classifier predicts at one position, a tagger at
+the first subword of each word, a language model at every token but the first, a translator at every target token. So
+experiments do not depend on the task. Only a series has values instead of probabilities, one for each window of a
+narrative, [batch window 1]; code that needs classes refuses it. An encoder without a head predicts nothing.
 """
 
 from collections.abc import Sequence
@@ -15,21 +15,21 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Task:
-    """One task. `metric` is the name of the share of positions that are answered right, or of what stands in for it."""
+    """One task. `metric` is the name of its metric: the accuracy over positions, or the concordance of a series."""
 
     name: str
     metric: str
-    needs: str  # what an example must have for the answers to be marked; empty, if nothing is asked
+    needs: str  # the field of an example that holds its labels; empty, if nothing is predicted
     about: str
 
     @property
-    def answers(self) -> bool:
-        """Whether it is asked anything."""
+    def predicts(self) -> bool:
+        """Whether the model predicts anything."""
         return bool(self.needs)
 
     @property
-    def valued(self) -> bool:
-        """Whether it is answered with values and not with classes."""
+    def predicts_values(self) -> bool:
+        """Whether the model predicts values and not classes."""
         return self.needs == "values"
 
     def positioned(self, logits: Float[Tensor, "*copies class"]) -> Float[Tensor, "*positions class"]:
@@ -47,12 +47,12 @@ TASKS = {
         Task("seq2seq", "accuracy by target token, given the target so far", "target", "a text for a text"),
         Task("causal-lm", "accuracy by next token", "text", "each token from those before it"),
         Task("series", "concordance by narrative", "values", "a value for each window of a narrative"),
-        Task("base", "", "", "hidden states alone: it has no head that answers"),
-        Task("masked-lm", "", "", "words in the place of masked ones, which nobody asks for here"),
+        Task("base", "", "", "hidden states alone: it has no head for predictions"),
+        Task("masked-lm", "", "", "masked words, which no experiment here uses"),
     )
 }
 
 
 def task_names() -> Sequence[str]:
-    """The names of the tasks there are."""
+    """The names of all tasks."""
     return list(TASKS)

@@ -1,4 +1,4 @@
-"""How many threads a model is worth: small ones are quicker with one, above all when other work runs beside them."""
+"""The number of threads for a model: small ones are faster with one, above all when other processes run."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,12 +6,12 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
-SMALL = 5_000_000  # parameters, word vectors not counted
+SMALL = 5_000_000  # parameters, without word vectors
 
 
 @contextmanager
 def suited(model: nn.Module) -> Iterator[None]:
-    """One thread for a small model, as many as there were for others; afterwards as many as there were."""
+    """While open, a small model has one thread; for others, nothing changes."""
     before = torch.get_num_threads()
     vectors = sum(module.weight.numel() for module in model.modules() if isinstance(module, nn.Embedding))
     if sum(parameter.numel() for parameter in model.parameters()) - vectors < SMALL:

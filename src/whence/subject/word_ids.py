@@ -1,4 +1,4 @@
-"""Which word of its text each token is a piece of."""
+"""The word of each token."""
 
 import re
 from collections.abc import Sequence
@@ -13,16 +13,16 @@ NO_WORD = -1
 
 
 def as_text(words: Sequence[str] | None, text: str) -> str:
-    """What the tokenizer is given: words joined by spaces, as the model met texts when it was trained."""
+    """The input of the tokenizer: words joined by spaces, as in training."""
     return text if words is None else " ".join(words)
 
 
 def word_numbers(encoding: Encoding, example: Example, *, splits: bool) -> list[int]:
-    """For every token the number of its word within its text; specials have none.
+    """For every token the index of its word within its text; special tokens have none.
 
-    Where the corpus comes in words, those count, found by where a token stands in the text: a tokenizer that is given
-    words one by one may cut them otherwise than in a text. Else the words are the tokenizer's own, or if it does not
-    split texts into words (`splits`), what stands between spaces.
+    If the corpus is split into words, those count, found by the token's offset in the text: a tokenizer that reads
+    words one by one may split them differently than in a text. Otherwise the words are the tokenizer's own, or if it
+    does not split texts into words (`splits`), those between spaces.
     """
     texts = [as_text(example.words, example.text), as_text(example.pair_words, example.pair or "")]
     starts = [
@@ -41,7 +41,7 @@ def word_numbers(encoding: Encoding, example: Example, *, splits: bool) -> list[
 
 
 def spelled(encoding: Encoding, example: Example, numbers: Sequence[int]) -> list[str]:
-    """For every token the word that it is a piece of, as it stands in its text; empty for specials."""
+    """For every token its word, as spelled in the text; empty for special tokens."""
     texts = [as_text(example.words, example.text), as_text(example.pair_words, example.pair or "")]
     places: dict[tuple[int, int], tuple[int, int]] = {}
     which = [(segment or 0, number) for segment, number in zip(encoding.sequence_ids, numbers, strict=True)]
@@ -55,14 +55,14 @@ def spelled(encoding: Encoding, example: Example, numbers: Sequence[int]) -> lis
 
 
 def _starts(words: Sequence[str] | None, text: str, splits: bool) -> np.ndarray | None:
-    """Where each word begins in the text; None if that is for the tokenizer to say."""
+    """Where each word begins in the text; None if the tokenizer splits it into words."""
     if words is not None:
         return np.array([0, *accumulate(len(word) + 1 for word in words[:-1])])
     return None if splits else np.array([found.start() for found in re.finditer(r"\S+", text)])
 
 
 def _word_at(starts: np.ndarray, text: str, begin: int, end: int) -> int:
-    """The word of a token's first letter; a token of spaces alone belongs to the word after it."""
+    """The word of a token's first letter; a token of only spaces belongs to the word after it."""
     while begin < end and text[begin].isspace():
         begin += 1
     return max(int(np.searchsorted(starts, begin, side="right")) - 1, 0)

@@ -77,7 +77,7 @@ class AdversarialObjective(Objective):
     """The objective of an adversary."""
 
     def __init__(self, base: Subject, config: Adversarial) -> None:
-        if not base.task.answers or base.task.valued or base.task.name == "seq2seq":
+        if not base.task.predicts or base.task.predicts_values or base.task.name == "seq2seq":
             raise BadConfig(
                 f"an adversary predicts classes of a text or of its words, as its base does; {base.name} is for"
                 f" {base.task.name!r}"
@@ -106,7 +106,7 @@ class AdversarialObjective(Objective):
 
     def distance(self, own: Observed, theirs: Observed, batch: Batch) -> Float[Tensor, ""]:
         """How far the predictions are from the base's."""
-        at = batch.answers.to(own.logits.device)
+        at = batch.predicted_positions.to(own.logits.device)
         logits, target = own.logits[at], theirs.logits[at]  # [prediction class]
         if self.config.distance == "hard":
             each = F.cross_entropy(logits, target.argmax(-1), reduction="none")

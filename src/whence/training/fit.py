@@ -173,10 +173,10 @@ def loss_of(subject: Subject, batch: Batch) -> Float[Tensor, ""]:
     """
     if "labels" in batch.inputs:
         return subject.model(**batch.inputs).loss
-    gold = batch.gold.to(subject.device)
+    labels = batch.labels.to(subject.device)
     if isinstance(subject.model, PlainModel) and subject.model.computes_loss:
-        return subject.model(**batch.inputs, labels=gold[:, 0]).loss
-    return F.cross_entropy(subject.logits(batch).flatten(0, 1), gold.flatten(), ignore_index=-1)
+        return subject.model(**batch.inputs, labels=labels[:, 0]).loss
+    return F.cross_entropy(subject.logits(batch).flatten(0, 1), labels.flatten(), ignore_index=-1)
 
 
 def _rate(recipe: Recipe, epochs: float, steps: int) -> float:

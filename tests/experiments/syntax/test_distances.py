@@ -130,7 +130,7 @@ def made_weights(subject, examples):
 
     For all examples in one batch, as the context lays them out.
     """
-    (batch,) = subject.batches(examples, len(examples), answered=False)
+    (batch,) = subject.batches(examples, len(examples), labelled=False)
     n, rng = batch.special.shape[1], np.random.default_rng(0)
     real = batch.mask.numpy()
     weights = np.stack(

@@ -118,7 +118,7 @@ def test_a_silent_model_is_refused_where_answers_are_needed(tmp_path):
     from whence.experiments import score
 
     with pytest.raises(
-        BadConfig, match=r"was saved for 'base' \(hidden states alone.*\) and score needs answers; train"
+        BadConfig, match=r"was saved for 'base' \(hidden states alone.*\) and score needs predictions; train"
     ):
         run_experiment("score", score.Config(model=str(tmp_path), data="mine"), corpus=corpus, quiet=True)
 

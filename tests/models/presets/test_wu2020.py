@@ -74,7 +74,7 @@ def test_a_step_of_training_in_each_mode(mode, corpus, tmp_path):
 def test_yes_and_no_are_learned_by_their_own_loss(corpus):
     subject = untrained(Training(model="pooled", mode="author-code", **SMALL), corpus)
     batch = subject.encode(corpus["dev"])
-    sigmoids, gold = subject.logits(batch).exp()[:, 0].double(), batch.gold[:, 0]
+    sigmoids, gold = subject.logits(batch).exp()[:, 0].double(), batch.labels[:, 0]
     right = torch.nn.functional.one_hot(gold, sigmoids.shape[-1])
     by_hand = -torch.where(right == 1, sigmoids.log(), (1 - sigmoids).log()).sum()
     assert_close(loss_of(subject, batch).double(), by_hand, atol=1e-4, rtol=1e-5)

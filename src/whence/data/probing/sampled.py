@@ -30,10 +30,10 @@ class Task:
     @property
     def labels(self) -> tuple[str, ...]:
         """The classes that occur in training."""
-        return tuple(sorted(set(self.gold[0])))
+        return tuple(sorted(set(self.split_labels[0])))
 
     @property
-    def gold(self) -> tuple[list[str], list[str]]:
+    def split_labels(self) -> tuple[list[str], list[str]]:
         """The label of each sentence, in training and in the test."""
         return [item.label for item in self.train], [item.label for item in self.test]
 
