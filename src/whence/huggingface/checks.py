@@ -23,7 +23,7 @@ def adoptable(model: nn.Module) -> PreTrainedModel:
     return model
 
 
-def _unwrapped(model: nn.Module) -> nn.Module:
+def _unwrapped(model: Any) -> nn.Module:
     """The model inside PEFT, DataParallel or DistributedDataParallel; they share it, so that both have its sites."""
     while True:
         if isinstance(model, nn.DataParallel | nn.parallel.DistributedDataParallel):

@@ -33,7 +33,7 @@ def companions(config: PreTrainedConfig, takes: Sequence[str], batch: int, lengt
 def picture(config: PreTrainedConfig, batch: int) -> Tensor:
     """Noise in the size of the pictures that a model takes."""
     vision: Any = getattr(config, "vision_config", config)
-    size = getattr(vision, "image_size", None) or getattr(vision, "input_size", 32)
+    size: Any = getattr(vision, "image_size", None) or getattr(vision, "input_size", 32)
     height, width = (size, size) if isinstance(size, int) else size
     return noise(batch, getattr(vision, "num_channels", 3), height, width)
 
