@@ -8,8 +8,8 @@ import transformers
 
 from support import saved_models
 from support.command import whence
-from support.torchless import judged
-from whence.analysis.probes import first_probe, measured
+from support.torchless import analysis
+from whence.analysis.probes import accuracies, first_probe
 
 
 def treebank(n=240, seed=0):
@@ -78,8 +78,8 @@ def test_a_bare_encoder_on_a_treebank_in_one_command(capsys, tmp_path):
     assert len(found["figures"]) == 6
     table = pd.read_parquet(f"{found['folder']}/table.parquet")
     assert first_probe(table) == "logistic"
-    assert len(measured(table)) == 2 * (3 * 4 + 3 + 1)
-    assert judged(found["folder"], "probes") == found["verdict"]["sentence"]
+    assert len(accuracies(table)) == 2 * (3 * 4 + 3 + 1)
+    assert analysis(found["folder"], "probes") == found["verdict"]["sentence"]
 
 
 def test_trees_without_morphology_are_asked_what_trees_tell(capsys, tmp_path):

@@ -158,8 +158,8 @@ def test_effects_are_means_with_the_paired_bootstrap():
 )
 def test_the_verdict_rests_on_the_whole_interval(low, high, answer):
     effect = Effect("score_lost", "", (low + high) / 2, low, high, "points", 2.0, 100, variant="uniform")
-    assert ablation.decided(effect, False)[0] == answer
-    assert ablation.decided(effect, False, "At chance.") == ("undecided", "At chance.")
+    assert ablation.decide(effect, False)[0] == answer
+    assert ablation.decide(effect, False, "At chance.") == ("undecided", "At chance.")
 
 
 ALL, NONE = [[1.0] * 50], [[0.0] * 50]
@@ -227,9 +227,9 @@ def test_few_examples_decide_nothing():
 def test_what_is_gained_is_not_called_a_loss():
     effect = Effect("score_lost", "", -29.2, -58.3, 3.3, "points of accuracy lost", 2.0, 100, variant="uniform")
     said = "with uniform attention, the model gains 29.2 points of accuracy (−3.3 to 58.3)"
-    assert ablation.decided(effect, False)[1].lower().startswith(said)
+    assert ablation.decide(effect, False)[1].lower().startswith(said)
     nothing = Effect("score_lost", "", -0.04, -0.04, 1.0, "points of accuracy lost", 2.0, 100, variant="uniform")
-    assert ablation.decided(nothing, False)[1].endswith("the model loses 0.0 points of accuracy (0.0 to 1.0).")
+    assert ablation.decide(nothing, False)[1].endswith("the model loses 0.0 points of accuracy (0.0 to 1.0).")
 
 
 def test_the_place_and_what_was_done_are_said():

@@ -7,7 +7,7 @@ import torch
 from seqeval.metrics import f1_score
 
 import whence
-from whence.analysis.scores import Marks, measured, summed
+from whence.analysis.scores import Scores, metric_and_counts, metric_name
 from whence.data.synthetic import clauses
 from whence.evaluation.context import Context
 from whence.evaluation.locations import places
@@ -36,11 +36,11 @@ def config(experiment, **options):
 
 
 def test_marks_carry_what_f1_is_summed_from(context):
-    marks = scores(context, config(score))
-    assert marks.counts.tolist() == all_chunks(context.subject, context.examples).tolist()
-    right, said, true = marks.counts.T
-    assert marks.scores == pytest.approx(2 * right / (said + true))
-    assert marks.written()[0] == " ".join(f"{count:g}" for count in marks.counts[0])
+    scored = scores(context, config(score))
+    assert scored.counts.tolist() == all_chunks(context.subject, context.examples).tolist()
+    right, said, true = scored.counts.T
+    assert scored.values == pytest.approx(2 * right / (said + true))
+    assert scored.counts_as_text()[0] == " ".join(f"{count:g}" for count in scored.counts[0])
 
 
 def test_marks_under_an_alteration_are_summed_over_the_draws(context):
@@ -55,13 +55,13 @@ def test_marks_under_an_alteration_are_summed_over_the_draws(context):
 def test_three_kinds_of_marks_are_known_by_their_counts():
     scores = pd.Series([0.5, 1.0])
     ten, three, none = (
-        pd.Series(Marks(np.array([0.5, 1.0]), counts).written(), dtype=object)
+        pd.Series(Scores(np.array([0.5, 1.0]), counts).counts_as_text(), dtype=object)
         for counts in (np.ones((2, 10)), np.array([[1.0, 2.0, 2.0], [1.0, 1.0, 1.0]]), None)
     )
-    assert [measured(counts) for counts in (ten, three, none)] == ["BLEU", "F1", "accuracy"]
-    measure, counts = summed(scores, three)
+    assert [metric_name(counts) for counts in (ten, three, none)] == ["BLEU", "F1", "accuracy"]
+    measure, counts = metric_and_counts(scores, three)
     assert float(measure(counts.sum(0))) == pytest.approx(100 * 2 * 2 / (3 + 3))
-    measure, counts = summed(scores, none)
+    measure, counts = metric_and_counts(scores, none)
     assert float(measure(counts.sum(0))) == 75
 
 

@@ -8,7 +8,7 @@ import torch
 from sacrebleu.metrics import BLEU
 
 import whence
-from whence.analysis.scores import measured
+from whence.analysis.scores import metric_name
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, UnknownSite
 from whence.core.overrides import Override
@@ -49,18 +49,18 @@ def config(kind, **options):
 
 def one_by_one(context, override=None, beams=1):
     """BLEU of the test texts, translated one by one."""
-    written = []
+    counts_as_text = []
     for example in context.examples:
         with attending(context.subject.model, override=override, watch=None):
-            written += translate(context.subject, context.subject.encode([example]), beams=beams)
-    return BLEU().corpus_score(written, [[example.target for example in context.examples]]).score
+            counts_as_text += translate(context.subject, context.subject.encode([example]), beams=beams)
+    return BLEU().corpus_score(counts_as_text, [[example.target for example in context.examples]]).score
 
 
 @pytest.mark.parametrize("beams", [1, 3])
 def test_ablation_is_the_bleu_of_texts_translated_one_by_one(context, beams):
     options = {"variants": ("uniform",), "special_tokens": True, "beams": beams, "sites": ("*attention*",)}
     table = ablation.run(config(ablation, **options), context)
-    assert measured(table["base_counts"]) == "BLEU"
+    assert metric_name(table["base_counts"]) == "BLEU"
     (row,) = ablation.summary(table).itertuples()
     assert row.base == pytest.approx(one_by_one(context, None, beams), abs=0.06)
     assert row.ablated == pytest.approx(one_by_one(context, whence.uniform, beams), abs=0.06)
@@ -81,9 +81,9 @@ def test_special_tokens_keep_their_weight_in_every_beam(context):
         return whence.uniform(call)
 
     three = config(ablation, variants=("uniform",), beams=3, sites=("*attention*",))
-    marks = scores(context, three, lambda _: whence.uniform, _everywhere(context))
+    scored = scores(context, three, lambda _: whence.uniform, _everywhere(context))
     alone = scores(context, config(ablation, sites=("*attention*",)), lambda _: whence.uniform, _everywhere(context))
-    assert marks.counts.shape == alone.counts.shape == (12, 10)
+    assert scored.counts.shape == alone.counts.shape == (12, 10)
     with attending(context.subject.model, override=watching, watch=None):
         translate(context.subject, context.subject.encode(context.examples[:2]), beams=3)
     assert set(seen) == {6}
@@ -96,7 +96,7 @@ def _everywhere(context):
 
 def test_forced_decoding_counts_right_tokens(context):
     table = ablation.run(config(ablation, variants=("uniform",), decoding="forced"), context)
-    assert measured(table["base_counts"]) == "accuracy"
+    assert metric_name(table["base_counts"]) == "accuracy"
     shares = []
     for example in context.examples:
         batch = context.subject.encode([example])
@@ -113,16 +113,16 @@ def test_steps_are_those_of_writing_one_token_after_another(context):
     end, start = subject.tokenizer.eos_token_id, subject.model.config.decoder_start_token_id
     for row, example in enumerate(context.examples[:4]):
         source = {name: value for name, value in subject.encode([example]).inputs.items() if name != "labels"}
-        written = [start]
+        counts_as_text = [start]
         for step in range(steps):
-            if end in written:
+            if end in counts_as_text:
                 assert found[row, step].argmax() == end
                 assert float(found[row, step, end]) == 1.0
                 continue
             with torch.no_grad():
-                logits = subject.model(**source, decoder_input_ids=torch.tensor([written])).logits[0, -1]
+                logits = subject.model(**source, decoder_input_ids=torch.tensor([counts_as_text])).logits[0, -1]
             torch.testing.assert_close(found[row, step], logits.softmax(-1), atol=1e-5, rtol=0)
-            written.append(int(logits.argmax()))
+            counts_as_text.append(int(logits.argmax()))
     assert found.shape[1] == steps
 
 

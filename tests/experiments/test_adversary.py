@@ -9,7 +9,7 @@ import torch
 from scipy.special import rel_entr
 
 from support.tokenizing import reader
-from whence.analysis.adversary import basins, decided, effects, numbers, outcomes
+from whence.analysis.adversary import decide, describe_basins, effects, numbers, outcomes
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
 from whence.data.synthetic import reviews, stories
@@ -161,19 +161,19 @@ def test_the_verdict_follows_the_adversary_that_goes_furthest():
     assert near.question == 5
     half = table(l1=[(0.5, 0.02, 0.9), (0.1, 0.02, 0.9)])
     assert adversary.verdict(half).answer == "undecided"
-    assert "too few" in decided(effects(far[far["example"] < 5]))[1]
+    assert "too few" in decide(effects(far[far["example"] < 5]))[1]
 
 
 def test_two_groups_are_told_from_a_point_and_from_a_slow_fall():
     safe = table(l1=[(0.1, 0.0, 0.9)] * 2, l2=[(0.1, 0.0, 0.875)] * 2, l3=[(0.1, 0.0, 0.5)] * 2)
-    assert "parted by a point between λ = 2 and 3" in basins(safe)
+    assert "parted by a point between λ = 2 and 3" in describe_basins(safe)
     mixed = table(l1=[(0.1, 0.0, 0.9)] * 2, l2=[(0.1, 0.0, 0.5), (0.1, 0.0, 0.9)], l3=[(0.1, 0.0, 0.9), (0.1, 0, 0.5)])
-    assert "no safe point, but two basins" in basins(mixed)
+    assert "no safe point, but two basins" in describe_basins(mixed)
     slow = table(l1=[(0.1, 0.0, 0.9)], l2=[(0.1, 0.0, 0.8)], l3=[(0.1, 0.0, 0.7)], l4=[(0.1, 0.0, 0.6)])
-    assert "without a break" in basins(slow)
+    assert "without a break" in describe_basins(slow)
     flat = table(l1=[(0.1, 0.0, 0.9)] * 3, l2=[(0.1, 0.0, 0.875)] * 3)
-    assert "without a break" in basins(flat)
-    assert basins(table(l1=[(0.1, 0.0, 0.9)])) == ""
+    assert "without a break" in describe_basins(flat)
+    assert describe_basins(table(l1=[(0.1, 0.0, 0.9)])) == ""
 
 
 def test_the_summary_has_a_row_for_each_model_and_the_figure_is_drawn():

@@ -8,7 +8,7 @@ import torch
 
 from support import saved_models
 from support.contexts import context as context_of
-from whence.analysis.alignment import REPORTING, baseline, best, called
+from whence.analysis.alignment import REPORTING, baseline, best, describe_candidate
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, BadData, UnknownSite
 from whence.core.tape import Tape
@@ -119,7 +119,7 @@ def test_baselines_by_hand():
     assert (diagonal["found"], diagonal["found_sure"]) == (3, 1)
     assert (random["found"], random["found_sure"]) == (3, pytest.approx(1.0))
     assert alignment.quantities(table)["alignment error rate, diagonal"].mean == pytest.approx(2 / 3)
-    assert called(baseline("diagonal")) == "diagonal"
+    assert describe_candidate(baseline("diagonal")) == "diagonal"
     assert "too few" in alignment.verdict(table).sentence
 
 

@@ -94,7 +94,7 @@ def test_the_statistics_are_scipys_with_ties(monkeypatch):
 
 
 def test_what_differs_by_rounding_is_tied():
-    assert correlation.in_digits(np.array([0.1, 0.1 + 1e-9, 0.1001, 1e-12])).tolist() == [0.1, 0.1, 0.1001, 1e-12]
+    assert correlation.rounded(np.array([0.1, 0.1 + 1e-9, 0.1001, 1e-12])).tolist() == [0.1, 0.1, 0.1001, 1e-12]
 
 
 @pytest.mark.parametrize(

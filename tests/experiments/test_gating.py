@@ -95,7 +95,7 @@ def test_a_question_that_was_read_on_from_the_text_is_read_on_from_the_same_text
 
 @pytest.mark.parametrize("kind", ["bert", "translator"])
 def test_other_attention_is_not_spoken_about(kind):
-    with pytest.raises(BadConfig, match=r"Proposition 4\.1 does not speak about that. Expected the model `additive`"):
+    with pytest.raises(BadConfig, match=r"Proposition 4\.1 does not cover\. Expected the model `additive`"):
         gating.run(CONFIG, context_of(kind, n=1))
 
 

@@ -9,7 +9,7 @@ import torch
 from scipy.stats import norm
 
 from support.contexts import context as context_of
-from whence.analysis.heads import drawn, shares
+from whence.analysis.heads import bootstrap_above_chance, shares
 from whence.core.errors import BadConfig
 from whence.data.examples import narrative
 from whence.data.lexical.lexicons import Lexicon
@@ -240,5 +240,5 @@ def test_windows_are_texts_and_narratives_are_drawn_whole():
         (1, "a"): 1,
         (1, "day"): 1,
     }
-    counts, _ = drawn(table, "both")
+    counts, _ = bootstrap_above_chance(table, "both")
     assert counts.shape == (2,)

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from support.contexts import context as context_of
-from whence.analysis.lexicon import curvatures, fits, rated, words_of
+from whence.analysis.lexicon import curvatures, fits, rated_words, words_of
 from whence.evaluation.word_scores import Occurrences
 from whence.experiments import lexicon
 from whence.measures.regression import quadratic
@@ -117,7 +117,7 @@ def test_drawn_sentences_beside_a_slow_loop():
     found = curvatures(made, seed=3, draws=5)
     often = np.random.default_rng(3).multinomial(60, np.full(60, 1 / 60), 5)
     mine = made[(made["method"] == "lat") & (made["state"] == "trained")]
-    spread = rated(made)["trained", "lat"]["score"].std(ddof=0)
+    spread = rated_words(made)["trained", "lat"]["score"].std(ddof=0)
     for draw, times in enumerate(often):
         again = mine.loc[mine.index.repeat(mine["example"].map(dict(enumerate(times))))]
         means = again.groupby("word").agg(score=("score", "mean"), valence=("valence", "first"))
@@ -127,7 +127,7 @@ def test_drawn_sentences_beside_a_slow_loop():
 
 def test_the_interval_over_sentences_is_as_wide_as_other_sentences_make_it():
     """Tables drawn anew, the words' true scores being the same: b2 scatters as the bootstrap says."""
-    others = [fits(rated(table(u, seed=seed, noise=0.2))["trained", "lat"], False)["b2"] for seed in range(25)]
+    others = [fits(rated_words(table(u, seed=seed, noise=0.2))["trained", "lat"], False)["b2"] for seed in range(25)]
     rows = lexicon.summary(table(u, seed=99, noise=0.2)).query("state == 'trained' and method == 'lat'").iloc[0]
     width = (rows["b2_high_sentences"] - rows["b2_low_sentences"]) / (2 * 1.96)
     assert width == pytest.approx(np.std(others), rel=0.4)

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import kendalltau
 
 from support import remembering
-from whence.analysis.memory import by_delay, by_item, related
+from whence.analysis.memory import by_delay, by_item, rank_correlation
 from whence.core.errors import BadData
 from whence.data.synthetic import recall, reviews
 from whence.evaluation.runner import run_experiment
@@ -79,7 +79,7 @@ def test_forgetting_by_item_and_its_relation_to_speed(fading):
         half = np.linspace(12, 95, remembering.N)[item]
         assert one.loc[item, "forgotten"] == pytest.approx(np.mean([delay > half for delay in (20, 40, 80)]))
         assert one.loc[item, "speed"] == pytest.approx(KEPT[item] ** 10 * (1 - KEPT[item]), rel=1e-3)
-    found = related(items, "speed", ["gru"])
+    found = rank_correlation(items, "speed", ["gru"])
     assert found.mean == pytest.approx(kendalltau(one["speed"], one["forgotten"]).statistic)
     assert found.low < found.mean < found.high
     verdict = memory.verdict(fading)
@@ -91,9 +91,11 @@ def test_forgetting_by_item_and_its_relation_to_speed(fading):
 def test_runs_that_forget_nothing_are_left_out(fading):
     items = by_item(fading)
     held = items.assign(forgotten=items["forgotten"].where(items["seed"] == 0, 0.0))
-    assert related(held, "speed", ["gru"]).mean == pytest.approx(related(items, "speed", ["gru"]).mean)
-    assert np.isnan(related(held[held["seed"] == 1], "speed", ["gru"]).mean)
-    assert np.isnan(related(items, "speed", ["lstm"]).mean)
+    assert rank_correlation(held, "speed", ["gru"]).mean == pytest.approx(
+        rank_correlation(items, "speed", ["gru"]).mean
+    )
+    assert np.isnan(rank_correlation(held[held["seed"] == 1], "speed", ["gru"]).mean)
+    assert np.isnan(rank_correlation(items, "speed", ["lstm"]).mean)
 
 
 def test_the_reverse_order_is_a_no(fading):
@@ -104,11 +106,11 @@ def test_the_reverse_order_is_a_no(fading):
 
 
 def test_without_longer_delays_than_learned_there_is_nothing_to_forget(fading):
-    learned = fading[fading["delay"] <= 10]
-    verdict = memory.verdict(learned)
+    within_training = fading[fading["delay"] <= 10]
+    verdict = memory.verdict(within_training)
     assert (verdict.answer, "nan" in verdict.sentence) == ("undecided", False)
     assert verdict.sentence.startswith("No delay is longer than those learned")
-    assert memory.figures(learned) == {}
+    assert memory.figures(within_training) == {}
 
 
 def test_numbers_for_the_ledger_and_pictures(fading):

@@ -144,7 +144,7 @@ def test_an_example_without_a_label_has_an_empty_one():
 )
 def test_the_verdict_rests_on_the_whole_interval(low, high, answer):
     effect = Effect("prediction_moved", "moves", (low + high) / 2, low, high, "", permutation.SMALLEST, 100)
-    assert permutation.decided(effect)[0] == answer
+    assert permutation.decide(effect)[0] == answer
 
 
 def made(**by_place: list[float]):

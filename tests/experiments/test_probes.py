@@ -50,17 +50,17 @@ class Planted:
     name: str = "probes"
     quiet: bool = True
     learned: bool = True
-    asked: list = field(default_factory=list)
+    tasks_and_sources: list = field(default_factory=list)
 
     @property
     def examples(self):
         return self.corpus["test"]
 
     def untrained(self):
-        return Planted(self.corpus, self.seed, learned=False, asked=self.asked)
+        return Planted(self.corpus, self.seed, learned=False, asked=self.tasks_and_sources)
 
     def vectors(self, items, read):
-        self.asked.append((self.seed, self.learned, len(items), read))
+        self.tasks_and_sources.append((self.seed, self.learned, len(items), read))
         unique = {key(item.example): item for item in items}
         rng = np.random.default_rng([self.seed, self.learned])
         noise = rng.normal(size=(4, len(unique), 6)).astype(np.float32)
@@ -107,7 +107,7 @@ def test_what_is_planted_is_found_and_noise_is_not(planted):
 
 def test_the_verdict_and_its_numbers(planted):
     context, table = planted
-    assert [asked[:2] for asked in context.asked] == [(0, True), (0, False)]
+    assert [tasks_and_sources[:2] for tasks_and_sources in context.tasks_and_sources] == [(0, True), (0, False)]
     whole, one = probes.effects(table)
     expected = np.mean(
         [share(table, "trained", layer, "logistic") - share(table, "random", layer, "logistic") for layer in (1, 2)]
@@ -134,7 +134,11 @@ def test_the_verdict_and_its_numbers(planted):
 def test_seeds_draw_other_models_and_control_labels():
     context = Planted(Corpus("made", {"train": sentences(120), "test": sentences(60, 1)}))
     table = run(CONFIG.model_copy(update={"seeds": 2, "probe": ("logistic",), "seed": 3}), context)
-    assert [asked[:2] for asked in context.asked] == [(0, True), (3, False), (4, False)]
+    assert [tasks_and_sources[:2] for tasks_and_sources in context.tasks_and_sources] == [
+        (0, True),
+        (3, False),
+        (4, False),
+    ]
     rows = table[(table["model"] == "trained") & (table["layer"] == 1)]
     assert list(rows["seed"]) == [3, 4]
     assert rows["right"].nunique() == 1, "a logistic regression does not depend on a seed"

@@ -265,12 +265,12 @@ def test_the_part_that_is_reported_was_chosen_on_other_texts(reviews):
 )
 def test_a_word_stands_in_quotes_in_the_sentence_about_it(lost, said):
     effect = Effect("log_likelihood_lost", "", lost, lost - 0.01, lost + 0.01, "nats", erasure.SMALLEST, 50)
-    assert said in erasure.decided(effect, "words", 3, "other")[1]
+    assert said in erasure.decide(effect, "words", 3, "other")[1]
 
 
 def test_where_nothing_was_left_to_report_on_there_are_too_few():
     effect = Effect("log_likelihood_lost", "", math.nan, math.nan, math.nan, "nats", erasure.SMALLEST, 0)
-    assert erasure.decided(effect, "words", 3, "other") == ("undecided", effect.too_few)
+    assert erasure.decide(effect, "words", 3, "other") == ("undecided", effect.too_few)
 
 
 def test_a_model_without_attention_has_words_and_dimensions_and_no_heads():

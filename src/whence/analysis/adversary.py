@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from whence.analysis.instance_adversary import MOST, QUITE
-from whence.analysis.scores import measured, summed
+from whence.analysis.instance_adversary import MOST, VERY_DIFFERENT
+from whence.analysis.scores import metric_and_counts, metric_name
 from whence.measures.bootstrap import Interval, interval, paired_bootstrap, resampled
 from whence.results.verdict import Effect
 
 FEW = 0.2  # of the texts
-STAYS = 0.1  # how far an answer may move and count as the same
+MAX_CHANGE = 0.1  # how far an answer may move and count as the same
 BREAK = 5.0  # points: a smaller gap between two models is no break
 WIDEST = 0.5  # of all that lies between the best and the worst: a gap that parts two groups
 JUDGED = {"exclusive": "yes", "not exclusive": "no"}
@@ -32,7 +32,7 @@ def outcomes(table: pd.DataFrame) -> pd.DataFrame:
     """One row for each model."""
     rows = []
     for (who, strength, seed), of_one in table.groupby(["who", "strength", "seed"], sort=False, dropna=False):
-        measure, counts = summed(of_one["score"], of_one["counts"])
+        measure, counts = metric_and_counts(of_one["score"], of_one["counts"])
         means = {name: float(of_one[column].mean()) for name, column in NAMES.items()}
         rows.append(
             {
@@ -41,7 +41,7 @@ def outcomes(table: pd.DataFrame) -> pd.DataFrame:
                 "seed": seed,
                 **means,
                 "same answer": float(of_one["same"].mean()),
-                measured(table["counts"]): float(measure(counts.sum(0))),
+                metric_name(table["counts"]): float(measure(counts.sum(0))),
             }
         )
     return pd.DataFrame(rows)
@@ -56,16 +56,16 @@ def numbers(table: pd.DataFrame) -> dict[str, Interval]:
         for quantity, column in NAMES.items():
             values = rows[column].to_numpy(float).reshape(n_seed, -1)
             found[f"{quantity} at {name}"] = paired_bootstrap(values)
-        measure, counts = summed(rows["score"], rows["counts"])
+        measure, counts = metric_and_counts(rows["score"], rows["counts"])
         by_seed = counts.reshape(n_seed, -1, counts.shape[-1])
         mean = float(measure(by_seed.sum(1)).mean())
         score = interval(mean, resampled(measure, by_seed)[:, 0])
         found |= {f"score at {name}": score, f"share at {name}": as_share(score)}
     models = outcomes(table)
     models = models[models["who"] == "adversary"]
-    broke = parted(models, measured(table["counts"]))
+    broke = broken_adversaries(models, metric_name(table["counts"]))
     least = np.nan if broke is None else float(models.loc[broke, "KL"].min())
-    answer, _ = decided(effects(table))
+    answer, _ = decide(effects(table))
     judged = {f"judged {said}, %": 100.0 * (answer == given) for said, given in JUDGED.items()}
     single = {"KL of the first that broke": least, **judged}
     return {**found, **{name: Interval(value, np.nan, np.nan) for name, value in single.items()}}
@@ -88,10 +88,10 @@ def by_strength(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def other_ways(rows: pd.DataFrame) -> Any:
+def attended_differently(rows: pd.DataFrame) -> Any:
     """Texts that are attended quite otherwise while their answer stays: [seed example]."""
     rows = rows.sort_values(["seed", "example"])
-    there = (rows["jsd_matched"] > QUITE) & (rows["tvd"] <= STAYS) & (rows["same"] == 1.0)
+    there = (rows["jsd_matched"] > VERY_DIFFERENT) & (rows["tvd"] <= MAX_CHANGE) & (rows["same"] == 1.0)
     return there.to_numpy(float).reshape(rows["seed"].nunique(), -1)
 
 
@@ -104,30 +104,30 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     for name, rows in groups(table).items():
         if name == "base":
             continue
-        share = other_ways(rows)
+        share = attended_differently(rows)
         level = 1 - 0.05 / max(len(adversaries), 1)
         one = paired_bootstrap(share, level=level, seed=seed)
-        label = f"texts to which {model_in_words(name)} attends very differently with the same prediction"
+        label = f"texts to which {describe_model(name)} attends very differently with the same prediction"
         seeds, n = share.shape
         found.append(Effect.of("attended_differently", label, one, "of the texts", MOST, n, seeds, variant=name))
     by_adversary = sorted((e for e in found if e.variant in adversaries), key=lambda effect: -effect.value)
     return by_adversary + [effect for effect in found if effect.variant not in adversaries]
 
 
-def model_in_words(variant: str) -> str:
+def describe_model(variant: str) -> str:
     """One of the `groups` in words."""
     others = {"seeds": "the same training from other seeds", "uniform": "a model trained with uniform attention"}
     return others.get(variant, f"an adversary with λ = {variant}")
 
 
-def decided(found: list[Effect]) -> tuple[Any, str]:
+def decide(found: list[Effect]) -> tuple[Any, str]:
     """No if one adversary does most texts quite otherwise; yes if every one does few."""
     best, yardstick = found[0], [effect for effect in found if effect.variant == "seeds"]
     if best.too_few:
         return "undecided", best.too_few
     does = f"attends very differently to {_per_cent(best)} of the texts with the same predictions"
     beside = f" (the same training from other seeds: {_per_cent(yardstick[0])})" if yardstick else ""
-    which = model_in_words(best.variant)
+    which = describe_model(best.variant)
     if best.low > MOST:
         return "no", f"Other attention leads to the same predictions: {which} {does}{beside}."
     if best.high < FEW:
@@ -139,7 +139,7 @@ def _per_cent(effect: Effect) -> str:
     return f"{100 * effect.value:.0f} % ({100 * effect.low:.0f} to {100 * effect.high:.0f})"
 
 
-def parted(models: pd.DataFrame, unit: str) -> "pd.Series[bool] | None":
+def broken_adversaries(models: pd.DataFrame, unit: str) -> "pd.Series[bool] | None":
     """Which adversaries broke, if some did: those below the widest gap between two scores, in order, where it is more
     than half of all that lies between the best and the worst.
     """
@@ -150,17 +150,17 @@ def parted(models: pd.DataFrame, unit: str) -> "pd.Series[bool] | None":
     return models[unit] <= scores[int(gaps.argmax())]
 
 
-def basins(table: pd.DataFrame) -> str:
+def describe_basins(table: pd.DataFrame) -> str:
     """What becomes of adversaries as λ grows, in a sentence: do they hold, fade, break at a point, or fall into either
     of two groups whatever λ is (Yang 2019's "safe point")?
 
     There is a point if every λ below it has models of the better group alone, and every one above it of the worse.
     """
-    models, unit = outcomes(table), measured(table["counts"])
+    models, unit = outcomes(table), metric_name(table["counts"])
     models = models[models["who"] == "adversary"]
     if len(models) < 4:
         return ""
-    broke = parted(models, unit)
+    broke = broken_adversaries(models, unit)
     if broke is None:
         return f"As λ grows, {unit} goes from {models[unit].max():.1f} to {models[unit].min():.1f} without a break."
     better, worse = models[~broke], models[broke]

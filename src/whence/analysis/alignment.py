@@ -19,7 +19,7 @@ from whence.measures.bootstrap import Interval, interval, paired_bootstrap_of, r
 ATTENTION, DIAGONAL, RANDOM = "attention", "diagonal", "random"
 CHOOSING, REPORTING = "choosing", "reporting"
 COUNTS = ["found", "sure", "found_sure", "found_possible"]
-WHO = ["by", "site", "layer", "head", "step"]
+CANDIDATE = ["by", "site", "layer", "head", "step"]
 MEASURES: dict[str, Callable[[Any], Any]] = {
     "alignment error rate": error_rate,
     "precision": precision,
@@ -43,7 +43,7 @@ def refuse_unlinked(examples: Sequence[Example], data: str) -> None:
         )
 
 
-def to_be_drawn(examples: Sequence[Example]) -> int | None:
+def drawable_pair(examples: Sequence[Example]) -> int | None:
     """The place of a pair that fits into a picture, if there is one: the first whose links cross, else the first."""
     fitting = [
         number
@@ -62,7 +62,9 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     """One row per head and step, and per baseline: its error rate on the half by which one is chosen, and on the other
     half its error rate, precision and recall. The best on the first half comes first.
     """
-    halves = [table[table["half"] == half].groupby(WHO, sort=False)[COUNTS].sum() for half in (CHOOSING, REPORTING)]
+    halves = [
+        table[table["half"] == half].groupby(CANDIDATE, sort=False)[COUNTS].sum() for half in (CHOOSING, REPORTING)
+    ]
     chosen, reported = (half.loc[halves[0].index].to_numpy(float) for half in halves)
     found = halves[0].index.to_frame(index=False)
     found[CHOOSING] = error_rate(chosen)
@@ -75,10 +77,10 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 def best(table: pd.DataFrame) -> dict[str, Any]:
     """The head and step with the lowest error rate on the half of the sentences that is kept for choosing."""
     first = summary(table).iloc[0]
-    return {name: first[name] for name in WHO}
+    return {name: first[name] for name in CANDIDATE}
 
 
-def called(who: Mapping[str, Any]) -> str:
+def describe_candidate(who: Mapping[str, Any]) -> str:
     """A head and step, or a baseline, in words."""
     if who["by"] != ATTENTION:
         return str(who["by"])
@@ -89,7 +91,7 @@ def called(who: Mapping[str, Any]) -> str:
 def counts_of(table: pd.DataFrame, who: Mapping[str, Any]) -> np.ndarray:
     """|A|, |S|, |A ∩ S| and |A ∩ P| of the sentences on which is reported, [1 example count]."""
     mine = table["half"] == REPORTING
-    for name in WHO:
+    for name in CANDIDATE:
         mine &= table[name] == who[name]
     return table.loc[mine].sort_values("example")[COUNTS].to_numpy(float)[None]
 
@@ -99,7 +101,7 @@ def baseline(by: str) -> dict[str, Any]:
     return {"by": by, "site": "", "layer": 0, "head": 0, "step": ""}
 
 
-def measured(table: pd.DataFrame, who: Mapping[str, Any], name: str, seed: int = 0) -> Interval:
+def reported(table: pd.DataFrame, who: Mapping[str, Any], name: str, seed: int = 0) -> Interval:
     """A measure on the half on which is reported, with an interval over sentences."""
     counts, measure = counts_of(table, who), MEASURES[name]
     return interval(float(measure(counts.sum(1))[0]), resampled(measure, counts, seed=seed)[:, 0])
@@ -111,26 +113,30 @@ def lower_by(table: pd.DataFrame, than: Mapping[str, Any], seed: int = 0) -> Int
     return paired_bootstrap_of(error_rate, base, altered, level=1 - 0.05 / 2, seed=seed)
 
 
-def beside_baselines(table: pd.DataFrame) -> Figure:
+def chosen_and_baselines(table: pd.DataFrame) -> Figure:
     """Error rate, precision and recall of the chosen head, beside links on the diagonal and by chance."""
     rows = []
     for name in MEASURES:
         for who in (best(table), baseline(DIAGONAL), baseline(RANDOM)):
-            found = measured(table, who, name)
-            said = f"{name} (lower is better)" if measured_by_errors(name) else name
+            found = reported(table, who, name)
+            said = f"{name} (lower is better)" if lower_is_better(name) else name
             rows.append(
                 {"measure": said, "links": _short(who), "value": found.mean, "low": found.low, "high": found.high}
             )
     return bars(pd.DataFrame(rows), "measure", "links", "value", "low", "high", "share, with 95 % intervals")
 
 
-def measured_by_errors(name: str) -> bool:
+def lower_is_better(name: str) -> bool:
     """Whether less is better."""
     return MEASURES[name] is error_rate
 
 
 def _short(who: Mapping[str, Any]) -> str:
-    return called(who) if who["by"] == ATTENTION else {DIAGONAL: "on the diagonal", RANDOM: "by chance"}[who["by"]]
+    return (
+        describe_candidate(who)
+        if who["by"] == ATTENTION
+        else {DIAGONAL: "on the diagonal", RANDOM: "by chance"}[who["by"]]
+    )
 
 
 def by_head(table: pd.DataFrame) -> Figure:
@@ -140,7 +146,7 @@ def by_head(table: pd.DataFrame) -> Figure:
     heads = rows.groupby("head")["alignment error rate"].min().nsmallest(SHOWN).index.sort_values()
     rows = rows.assign(
         row="layer " + rows["layer"].astype(str) + ", " + rows["step"],
-        mine=(rows[WHO] == pd.Series(chosen)).all(axis=1),
+        mine=(rows[CANDIDATE] == pd.Series(chosen)).all(axis=1),
     )
     order = rows.sort_values(["step", "layer"], kind="stable")["row"].unique()
     cells, marked = (
@@ -153,17 +159,19 @@ def by_head(table: pd.DataFrame) -> Figure:
     return heatmap(cells, ("mean",), marked, f"head{less}", "error rate; bold: chosen")
 
 
-def of_sentence(table: pd.DataFrame) -> Figure | None:
+def sentence_heatmap(table: pd.DataFrame) -> Figure | None:
     """The attention of the chosen head in one pair of sentences; None if no pair was kept."""
     chosen = best(table)
     mine = table["shown"].notna()
-    for name in WHO:
+    for name in CANDIDATE:
         mine &= table[name] == chosen[name]
     if not mine.any():
         return None
     shown = json.loads(table.loc[mine, "shown"].iloc[0])
     links = [(i, j) for i, j in shown["links"]]
-    return alignment_heatmap(shown["source"], shown["target"], np.array(shown["weights"]), links, called(chosen))
+    return alignment_heatmap(
+        shown["source"], shown["target"], np.array(shown["weights"]), links, describe_candidate(chosen)
+    )
 
 
 def without_texts(table: pd.DataFrame) -> pd.DataFrame:

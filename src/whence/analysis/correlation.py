@@ -14,7 +14,9 @@ def pairs(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     known = table[table["tau"].notna()]
     named = table[["first", "second"]].drop_duplicates().itertuples(index=False)
     return {
-        f"{_called(first)} and {_called(second)}": known[(known["first"] == first) & (known["second"] == second)]
+        f"{_method_name(first)} and {_method_name(second)}": known[
+            (known["first"] == first) & (known["second"] == second)
+        ]
         for first, second in named
     }
 
@@ -27,7 +29,7 @@ def agreement(table: pd.DataFrame) -> pd.DataFrame:
     return both.pivot_table("tau", "first", "second").reindex(index=order, columns=order)
 
 
-def _called(method: str) -> str:
+def _method_name(method: str) -> str:
     return "attention" if method == ATTENTION else method
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from whence.analysis.adversary import as_share
-from whence.analysis.scores import loses, measured, summed
+from whence.analysis.scores import describe_loss, metric_and_counts, metric_name
 from whence.measures.bootstrap import Interval, Measure, interval, paired_bootstrap_of, resampled
 from whence.results.verdict import Effect
 
@@ -28,9 +28,9 @@ def sources(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return found
 
 
-def counted(rows: pd.DataFrame) -> tuple[Measure, np.ndarray]:
+def metric_by_seed(rows: pd.DataFrame) -> tuple[Measure, np.ndarray]:
     """The measure, and what it is summed from: [seed example count]."""
-    measure, counts = summed(rows["score"], rows["counts"])
+    measure, counts = metric_and_counts(rows["score"], rows["counts"])
     return measure, counts.reshape(rows["seed"].nunique(), -1, counts.shape[-1])
 
 
@@ -46,15 +46,15 @@ def scores(table: pd.DataFrame) -> dict[str, Interval]:
     """The score of the models under each source, in points, with intervals over examples and seeds."""
     found = {}
     for source, rows in sources(table).items():
-        measure, counts = counted(rows)
+        measure, counts = metric_by_seed(rows)
         mean = float(measure(counts.sum(1)).mean())
         found[source] = interval(mean, resampled(measure, counts)[:, 0])
     return found
 
 
-def reached(table: pd.DataFrame) -> pd.DataFrame:
+def source_scores(table: pd.DataFrame) -> pd.DataFrame:
     """One row for each source."""
-    unit = measured(table["counts"])
+    unit = metric_name(table["counts"])
     rows = [
         {"source": source, unit: one.mean, "low": one.low, "high": one.high} for source, one in scores(table).items()
     ]
@@ -66,32 +66,32 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     by_source = sources(table)
     if "base" not in by_source or len(by_source) < 2:
         return []
-    measure, base = counted(by_source.pop("base"))
-    unit = f"points of {measured(table['counts'])} lost"
+    measure, base = metric_by_seed(by_source.pop("base"))
+    unit = f"points of {metric_name(table['counts'])} lost"
     found = []
     for name, rows in by_source.items():
-        _, other = counted(rows)
+        _, other = metric_by_seed(rows)
         one = paired_bootstrap_of(measure, base, other, seed=seed, level=1 - 0.05 / len(by_source))
-        label, (seeds, n) = f"{in_words(name)} instead of this model's attention", base.shape[:2]
+        label, (seeds, n) = f"{describe_source(name)} instead of this model's attention", base.shape[:2]
         found.append(Effect.of("score_lost", label, one, unit, SMALLEST, n, seeds, variant=name))
     return sorted(found, key=lambda effect: effect.variant != "uniform")
 
 
-def in_words(source: str) -> str:
+def describe_source(source: str) -> str:
     """One of the `sources` in words."""
     return WORDS.get(source, f"the attention of an {source}")
 
 
 def levels(table: pd.DataFrame) -> list[Effect]:
     """How well models do under each source: what can be shown where there is nothing to compare with."""
-    unit, n, seeds = f"points of {measured(table['counts'])}", table["example"].nunique(), table["seed"].nunique()
+    unit, n, seeds = f"points of {metric_name(table['counts'])}", table["example"].nunique(), table["seed"].nunique()
     return [
         Effect.of("score", WORDS.get(source, source), score, unit, 0.0, n, seeds, variant=source)
         for source, score in scores(table).items()
     ]
 
 
-def decided(found: list[Effect], table: pd.DataFrame) -> tuple[Any, str]:
+def decide(found: list[Effect], table: pd.DataFrame) -> tuple[Any, str]:
     """Yes if uniform attention loses more than the smallest effect of interest, no if it loses less."""
     if not found:
         return (
@@ -101,7 +101,7 @@ def decided(found: list[Effect], table: pd.DataFrame) -> tuple[Any, str]:
     effect = found[0]
     if effect.too_few:
         return "undecided", effect.too_few
-    said = f"a model that is given {in_words(effect.variant)} instead {loses(effect)}"
+    said = f"a model that is given {describe_source(effect.variant)} instead {describe_loss(effect)}"
     if effect.low > effect.smallest:
         return "yes", f"The attention helps another model: {said}."
     if effect.high < effect.smallest:

@@ -34,17 +34,17 @@ def shares(heads: np.ndarray, real: np.ndarray, tags: list[str]) -> list[dict[st
     return found
 
 
-def drawn(table: pd.DataFrame, tag: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def bootstrap_above_chance(table: pd.DataFrame, tag: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """How far each head's share is above chance [head], and the same for texts drawn again [draw head]."""
     rows = table[table["tag"] == tag]
     counts = [
         of_one.groupby("example")[["on", "all", "even"]].sum().to_numpy(float)[None]
         for _, of_one in rows.groupby("head")
     ]
-    return above(np.stack([one.sum(1)[0] for one in counts])), resampled(above, *counts, seed=seed)
+    return above_chance(np.stack([one.sum(1)[0] for one in counts])), resampled(above_chance, *counts, seed=seed)
 
 
-def above(sums: np.ndarray) -> np.ndarray:
+def above_chance(sums: np.ndarray) -> np.ndarray:
     """The share of the attention that lies on tagged words, less chance; from sums of on, all and even."""
     return np.asarray((sums[..., 0] - sums[..., 2]) / sums[..., 1])
 
@@ -56,7 +56,7 @@ def summary(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     rows = []
     for tag in (tag for tag in TAGS if (table["tag"] == tag).any()):
         mine = table[table["tag"] == tag]
-        more, draws = drawn(table, tag, seed)
+        more, draws = bootstrap_above_chance(table, tag, seed)
         for place, (head, of_one) in enumerate(mine.groupby("head")):
             chance, spread = of_one["even"].sum() / of_one["all"].sum(), draws[:, place].std()
             low, high = np.quantile(draws[:, place], [ALPHA / 2, 1 - ALPHA / 2])

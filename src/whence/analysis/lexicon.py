@@ -33,7 +33,7 @@ def words_of(table: pd.DataFrame) -> pd.DataFrame:
     return sums[[*KEYS, "word", "count", "texts", "length", "valence", "matched", "score"]]
 
 
-def rated(table: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
+def rated_words(table: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
     """The words that have a valence, for each state and explainer."""
     words = words_of(table)
     return {
@@ -47,14 +47,14 @@ def controls_of(words: pd.DataFrame) -> Float[ndarray, "word 2"]:
     return np.column_stack([np.log(words["count"]), words["length"]])
 
 
-def measurable(words: pd.DataFrame) -> bool:
+def enough_words(words: pd.DataFrame) -> bool:
     """Whether there are words enough for a curve, that differ."""
     return len(words) >= FEWEST and words["valence"].nunique() > 2 and float(np.ptp(words["score"])) > 0
 
 
 def fits(words: pd.DataFrame, controlled: bool) -> dict[str, Any]:
     """The regression of scores on valence and the two-lines test, as one row of numbers."""
-    if not measurable(words):
+    if not enough_words(words):
         b1 = b2 = left = right = NONE
         r_squared = at = np.nan
         shape = "too few words"
@@ -92,7 +92,7 @@ def fits(words: pd.DataFrame, controlled: bool) -> dict[str, Any]:
 def regressions(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> pd.DataFrame:
     """One row per state, explainer, and with or without controls; intervals of b2 also over other sentences."""
     drawn, rows = curvatures(table, seed, draws), []
-    for (state, method), words in rated(table).items():
+    for (state, method), words in rated_words(table).items():
         resampled = (
             drawn.get((state, method), np.full(draws, np.nan)) * np.sqrt(len(words)) * words["score"].std(ddof=0)
         )
@@ -113,7 +113,7 @@ def numbers(table: pd.DataFrame, fitted: pd.DataFrame) -> dict[str, Interval]:
         method = row["method"]
         found[f"b2 of {method}"] = Interval(row["b2"], row["b2_low_sentences"], row["b2_high_sentences"])
         for name in ("b1", "b1_t", "b1_p", "b2_t", "b2_p", "r_squared"):
-            found[_said(name, method)] = Interval(row[name], np.nan, np.nan)
+            found[_quantity_name(name, method)] = Interval(row[name], np.nan, np.nan)
         high = 100 * float((words.loc[words["method"] == method, "score"] > HIGH).mean())
         found[f"% of words above {HIGH} by {method}"] = Interval(high, np.nan, np.nan)
     scores = words.pivot(index="word", columns="method", values="score")
@@ -122,7 +122,7 @@ def numbers(table: pd.DataFrame, fitted: pd.DataFrame) -> dict[str, Interval]:
     return found
 
 
-def _said(name: str, method: str) -> str:
+def _quantity_name(name: str, method: str) -> str:
     """'p of b2 of lat'."""
     of, _, what = name.partition("_")
     return f"{what} of {of} of {method}" if what in ("t", "p") else f"{name.replace('r_squared', 'R²')} of {method}"
@@ -136,7 +136,7 @@ def curvatures(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> dict[tu
     noise of small draws does not make the U smaller.
     """
     examples = {number: place for place, number in enumerate(sorted(table["example"].unique().tolist()))}
-    there = {key: words for key, words in rated(table).items() if measurable(words)}
+    there = {key: words for key, words in rated_words(table).items() if enough_words(words)}
     made = {key: _matrices(table, key, words, examples) for key, words in there.items()}
     most = max((len(words) for words in there.values()), default=1)
     rng, chunk, found = np.random.default_rng(seed), max(1, AT_ONCE // most), {key: list[ndarray]() for key in there}
@@ -162,9 +162,9 @@ def _matrices(
     return sums, counts
 
 
-def bent(words: pd.DataFrame) -> float:
+def word_curvature(words: pd.DataFrame) -> float:
     """The correlation of the scores with the second polynomial of valence: 1 is all U, 0 none, below 0 an arch."""
-    if not measurable(words):
+    if not enough_words(words):
         return np.nan
     y, x = words["score"].to_numpy(float), words["valence"].to_numpy(float)
     return float(curvature(y[None], x, np.ones((1, len(x)), bool))[0] / y.std())

@@ -25,7 +25,7 @@ SMALLEST = 0.1  # of Kendall's tau
 DRAWS = 500  # of the bootstrap of tau, which is slow
 
 
-def recalled(rows: pd.DataFrame) -> Interval:
+def recall(rows: pd.DataFrame) -> Interval:
     """The share of right answers of one model, with an interval over examples and seeds."""
     if rows.empty:
         return NOT_MEASURED
@@ -36,17 +36,17 @@ def by_delay(table: pd.DataFrame) -> pd.DataFrame:
     """Recall after each delay: one row per model and delay."""
     found = []
     for (model, delay), rows in table.groupby(["model", "delay"], sort=False):
-        of = recalled(rows)
+        of = recall(rows)
         found.append({"model": NAMES[str(model)], "delay": delay, "recall": of.mean, "low": of.low, "high": of.high})
     return pd.DataFrame(found)
 
 
-def learned(table: pd.DataFrame) -> pd.DataFrame:
+def within_training(table: pd.DataFrame) -> pd.DataFrame:
     """The rows with delays that stood in training."""
     return table[table["delay"] <= table["longest"]]
 
 
-def beyond(table: pd.DataFrame) -> pd.DataFrame:
+def beyond_training(table: pd.DataFrame) -> pd.DataFrame:
     """The rows with longer delays than any in training."""
     return table[table["delay"] > table["longest"]]
 
@@ -59,11 +59,11 @@ def by_item(table: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["model", "seed", "item"]
     moves = table.groupby(keys, sort=False)[["drift", "speed"]].mean()
-    forgotten = 1 - beyond(table).groupby(keys, sort=False)["right"].mean().rename("forgotten")
+    forgotten = 1 - beyond_training(table).groupby(keys, sort=False)["right"].mean().rename("forgotten")
     return moves.join(forgotten, how="inner").reset_index()
 
 
-def related(items: pd.DataFrame, moved: str, models: Sequence[str]) -> Interval:
+def rank_correlation(items: pd.DataFrame, moved: str, models: Sequence[str]) -> Interval:
     """Kendall's τ-b over the items between how fast they move and how much is forgotten of them, mean over the runs of
     these models, with an interval over items and runs; NaN where no run has an order of both.
 
@@ -99,10 +99,10 @@ def by_model(table: pd.DataFrame) -> pd.DataFrame:
     for model, rows in table.groupby("model", sort=False):
         row: dict[str, Any] = {"model": NAMES[str(model)], "seeds": rows["seed"].nunique()}
         for name, of in {
-            "learned": recalled(learned(rows)),
-            "beyond": recalled(beyond(rows)),
-            "τ speed": related(items, "speed", [str(model)]),
-            "τ drift": related(items, "drift", [str(model)]),
+            "learned": recall(within_training(rows)),
+            "beyond": recall(beyond_training(rows)),
+            "τ speed": rank_correlation(items, "speed", [str(model)]),
+            "τ drift": rank_correlation(items, "drift", [str(model)]),
         }.items():
             row |= {name: of.mean, f"{name} low": of.low, f"{name} high": of.high}
         found.append(row)
@@ -118,18 +118,18 @@ def effects(table: pd.DataFrame) -> list[Effect]:
     seeds = int(table[table["model"].isin(last)].groupby("model")["seed"].nunique().max())
     found = []
     for moved in ("speed", "drift"):
-        label, tau = f"Kendall's τ of {moved} and forgetting over the items", related(items, moved, last)
+        label, tau = f"Kendall's τ of {moved} and forgetting over the items", rank_correlation(items, moved, last)
         found.append(Effect.of(f"tau_{moved}", label, tau, "of τ", SMALLEST, n, seeds))
     for model in there:
-        rows = beyond(table[table["model"] == model])
-        of, label = recalled(rows), f"recall of {NAMES[model]} after delays longer than learned"
+        rows = beyond_training(table[table["model"] == model])
+        of, label = recall(rows), f"recall of {NAMES[model]} after delays longer than learned"
         per_cent = Interval(100 * of.mean, 100 * of.low, 100 * of.high)
         texts, of_seeds = rows["example"].nunique(), rows["seed"].nunique()
         found.append(Effect.of("recall", label, per_cent, "per cent", 0.0, texts, of_seeds, variant=model))
     return found
 
 
-def decided(related_: Effect, recalls: Sequence[Effect], chance: float) -> tuple[Any, str]:
+def decide(relation: Effect, recalls: Sequence[Effect], chance: float) -> tuple[Any, str]:
     """Yes if the whole interval of τ is above the smallest effect of interest, no if it is below."""
     each = ", ".join(f"{NAMES[one.variant]} {one.value:.0f} %" for one in recalls)
     rest = f" Recall after delays longer than learned: {each} (chance {100 * chance:.0f} %)."
@@ -138,13 +138,13 @@ def decided(related_: Effect, recalls: Sequence[Effect], chance: float) -> tuple
             "undecided",
             "No delay is longer than those learned, so forgetting cannot be measured; choose another split.",
         )
-    if not np.isfinite(related_.value):
+    if not np.isfinite(relation.value):
         return "undecided", f"No model forgot some items more than others, so there is no order to compare.{rest}"
-    much = f"Kendall's τ {related_.value:.2f}, {related_.low:.2f} to {related_.high:.2f}"
-    if related_.too_few:
-        return "undecided", related_.too_few.replace("example", "item") + rest
-    if related_.low > related_.smallest:
+    much = f"Kendall's τ {relation.value:.2f}, {relation.low:.2f} to {relation.high:.2f}"
+    if relation.too_few:
+        return "undecided", relation.too_few.replace("example", "item") + rest
+    if relation.low > relation.smallest:
         return "yes", f"Items whose state moves faster are forgotten more: {much}.{rest}"
-    if related_.high < related_.smallest:
+    if relation.high < relation.smallest:
         return "no", f"Items whose state moves faster are not forgotten more: {much}.{rest}"
     return "undecided", f"Items whose state moves faster may or may not be forgotten more: {much}.{rest}"

@@ -47,7 +47,7 @@ def intervals(sides: dict[Any, ndarray], level: float = LEVEL) -> dict[Any, Inte
     }
 
 
-def measured(table: pd.DataFrame) -> pd.DataFrame:
+def accuracies(table: pd.DataFrame) -> pd.DataFrame:
     """Per cent right, of control labels too, and selectivity, of every task, model, layer and probe, with intervals."""
     found = []
     for task, rows in table.groupby("task", sort=False):
@@ -75,7 +75,7 @@ def measured(table: pd.DataFrame) -> pd.DataFrame:
 
 def by_task(table: pd.DataFrame) -> pd.DataFrame:
     """One row per task: what the first kind of probe gets right after each layer, and what stands beside it."""
-    numbers, probe = measured(table), first_probe(table)
+    numbers, probe = accuracies(table), first_probe(table)
     found = []
     for task, rows in numbers.groupby("task", sort=False):
         of = {
@@ -109,10 +109,10 @@ def first_probe(table: pd.DataFrame) -> str:
     return str(table.loc[table["probe"] != NONE, "probe"].iloc[0])
 
 
-def named(table: pd.DataFrame) -> dict[str, Interval]:
+def named_quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """Every number by its name."""
     found = {}
-    for row in measured(table).to_dict("records"):
+    for row in accuracies(table).to_dict("records"):
         layer = f"layer {row['layer']}"
         where = {TRAINED: layer, RANDOM: f"{layer}, random weights"}.get(row["model"], row["model"])
         more = [word for word in (row["probe"], row["measure"]) if word not in (NONE, "right")]
@@ -160,7 +160,7 @@ def bag_is_layer_0(table: pd.DataFrame) -> bool:
     return list(of_bag["right"]) == list(first["right"])
 
 
-def decided(found: list[Effect]) -> tuple[Any, str]:
+def decide(found: list[Effect]) -> tuple[Any, str]:
     """Yes if the whole interval of the mean over all tasks is above the smallest effect of interest, no if below."""
     whole, *each = found
     if whole.too_few:
@@ -182,10 +182,10 @@ def decided(found: list[Effect]) -> tuple[Any, str]:
 
 def by_layer(table: pd.DataFrame) -> Figure:
     """Right answers by layer, a panel for each task: trained, random weights; majority dotted, bag dashed."""
-    numbers, first = measured(table), first_probe(table)
+    numbers, first = accuracies(table), first_probe(table)
     right = numbers[numbers["measure"] == "right"]
     lines = right[(right["model"] == TRAINED) | ((right["model"] == RANDOM) & (right["probe"] == first))]
-    named = lines.assign(
+    labelled = lines.assign(
         line=[
             probe if model == TRAINED else f"{probe}, random weights"
             for model, probe in zip(lines["model"], lines["probe"], strict=True)
@@ -194,7 +194,7 @@ def by_layer(table: pd.DataFrame) -> Figure:
     flat = right[right["probe"].isin([first, NONE]) & right["model"].isin([BAG, MAJORITY])]
     level = {model: dict(zip(rows["task"], rows["value"], strict=True)) for model, rows in flat.groupby("model")}
     return layer_panels(
-        named,
+        labelled,
         "task",
         "line",
         level.get(MAJORITY, {}),
@@ -206,7 +206,7 @@ def by_layer(table: pd.DataFrame) -> Figure:
 
 def selectivity(table: pd.DataFrame) -> Figure:
     """Accuracy less control accuracy by layer, a panel for each task."""
-    numbers = measured(table)
+    numbers = accuracies(table)
     chosen = numbers[(numbers["measure"] == "selectivity") & (numbers["model"] == TRAINED)]
     zero = dict.fromkeys(chosen["task"].unique(), 0.0)
     return layer_panels(chosen.assign(line=chosen["probe"]), "task", "line", zero, {}, "selectivity (points)")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from whence.analysis.syntax_figures import alike
+from whence.analysis.syntax_figures import common_prefix_length
 from whence.figures.heatmap import heatmap
 from whence.figures.ranking import ranking
 from whence.figures.strips import strips
@@ -15,9 +15,9 @@ SMALL = 0.1  # below it, two digits after the point say too little
 UNITS = {"importance": "relative change of the log-likelihood", "lost": "log-likelihood lost (nats)"}
 
 
-def named(table: pd.DataFrame) -> pd.Series:
+def part_names(table: pd.DataFrame) -> pd.Series:
     """What a part is called in a figure: a word, or its number and place."""
-    places = short(list(table["place"].unique()))
+    places = short_places(list(table["place"].unique()))
     what = table["erased"].iloc[0]
     if what == "words":
         return table["word"]
@@ -26,38 +26,38 @@ def named(table: pd.DataFrame) -> pd.Series:
     return numbers if len(places) == 1 else table["place"].map(places) + ", " + numbers
 
 
-def short(places: list[str]) -> dict[str, str]:
+def short_places(places: list[str]) -> dict[str, str]:
     """Names without what all begin and end with; where numbers are left, layers counted from 1."""
-    begin = alike(places)
-    end = alike([place[begin:][::-1] for place in places])
+    begin = common_prefix_length(places)
+    end = common_prefix_length([place[begin:][::-1] for place in places])
     left = {place: place[begin : len(place) - end] for place in places}
     if len(places) > 1 and all(one.isdecimal() for one in left.values()):
         return {place: f"layer {int(one) + 1}" for place, one in left.items()}
     return {place: one or place for place, one in left.items()}
 
 
-def first_ones(table: pd.DataFrame, most: int) -> pd.DataFrame:
+def top_parts(table: pd.DataFrame, most: int) -> pd.DataFrame:
     """The parts without which most is lost, over all texts, each with its `name`."""
     measure = str(table["measure"].iloc[0])
-    whole = table.assign(name=named(table))[table["label"] == ""]
+    whole = table.assign(name=part_names(table))[table["label"] == ""]
     often = whole[whole["texts"] >= SEEN]  # of words: one text says little
     return (often if len(often) else whole).nlargest(most, measure, keep="first")
 
 
 def bars(table: pd.DataFrame) -> Figure:
     """The parts without which most is lost, with intervals over texts."""
-    top, measure = first_ones(table, LISTED), str(table["measure"].iloc[0])
+    top, measure = top_parts(table, LISTED), str(table["measure"].iloc[0])
     return ranking(top, "name", measure, f"{measure}_low", f"{measure}_high", UNITS[measure])
 
 
-def squares(table: pd.DataFrame) -> Figure:
+def heatmaps(table: pd.DataFrame) -> Figure:
     """Heads by layer; units by layer, or dimensions by the right answer, as strips; words by the right answer."""
     what, measure = str(table["erased"].iloc[0]), str(table["measure"].iloc[0])
     table = table.assign(label=table["label"].replace("", "all"))
     whole = table[table["label"] == "all"]
-    places = short(list(table["place"].unique()))
+    places = short_places(list(table["place"].unique()))
     if what == "words":
-        top = first_ones(table.assign(label=table["label"].replace("all", "")), LISTED)["word"]
+        top = top_parts(table.assign(label=table["label"].replace("all", "")), LISTED)["word"]
         cells = table.pivot(index="word", columns="label", values=measure).loc[list(top), list(table["label"].unique())]
         return heatmap(cells, ("all",), None, "right answer", UNITS[measure])
     rows, columns = ("label", list(table["label"].unique())) if len(places) == 1 else ("place", list(places))

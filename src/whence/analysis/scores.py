@@ -14,57 +14,62 @@ from whence.measures.bootstrap import Measure
 from whence.results.verdict import Effect
 
 
-class Counted(NamedTuple):
+class CorpusMetric(NamedTuple):
     """What is computed from counts that were summed over a corpus, in points."""
 
     name: str
     measure: Measure
 
 
-MARK = "share of right answers; of chunks their F1 / 100, of a text written freely its BLEU / 100"
-SUMMED_FROM = (
+SCORE_MEANING = "share of right answers; of chunks their F1 / 100, of a text written freely its BLEU / 100"
+COUNTS_MEANING = (
     "what F1 is summed from: chunks that are right, that were said, that are true; or BLEU: runs of 1 to 4 words that"
     " match, that there are, two lengths"
 )
-COUNTED = {bleu.COUNTS: Counted("BLEU", bleu.bleu), chunks.COUNTS: Counted("F1", chunks.chunk_f1)}  # by their number
+METRICS_BY_COUNTS = {
+    bleu.COUNTS: CorpusMetric("BLEU", bleu.bleu),
+    chunks.COUNTS: CorpusMetric("F1", chunks.chunk_f1),
+}  # by their number
 
 
 @dataclass(frozen=True, eq=False)
-class Marks:
+class Scores:
     """How well each example was answered, from 0 to 1; of translations and chunks also what BLEU and F1 are summed
     from.
     """
 
-    scores: Float[ndarray, " example"]
+    values: Float[ndarray, " example"]
     counts: Float[ndarray, "example count"] | None = None
 
-    def written(self) -> list[str | None]:
+    def counts_as_text(self) -> list[str | None]:
         """The counts as a table holds them: the numbers in a text."""
         if self.counts is None:
-            return [None] * len(self.scores)
+            return [None] * len(self.values)
         return [" ".join(f"{count:g}" for count in row) for row in self.counts]
 
 
-def measured(counts: "pd.Series[str]") -> str:
+def metric_name(counts: "pd.Series[str]") -> str:
     """What the marks of a table are: accuracy, or BLEU or F1 where there are counts of it."""
-    return _counted(counts).name
+    return _metric(counts).name
 
 
-def summed(scores: "pd.Series[float]", counts: "pd.Series[str]") -> tuple[Measure, Float[ndarray, "row count"]]:
+def metric_and_counts(
+    scores: "pd.Series[float]", counts: "pd.Series[str]"
+) -> tuple[Measure, Float[ndarray, "row count"]]:
     """The measure of a corpus in points, and for each row of a table what it is summed from."""
-    measure = _counted(counts).measure
+    measure = _metric(counts).measure
     if measure is per_cent:
         return measure, np.stack([scores.to_numpy(float), np.ones(len(scores))], -1)
     return measure, np.array([text.split() for text in counts], float)
 
 
-def _counted(counts: "pd.Series[str]") -> Counted:
+def _metric(counts: "pd.Series[str]") -> CorpusMetric:
     """Known by how many counts there are; where there are none, right answers are counted."""
     there = counts.dropna()
-    return Counted("accuracy", per_cent) if there.empty else COUNTED[len(there.iloc[0].split())]
+    return CorpusMetric("accuracy", per_cent) if there.empty else METRICS_BY_COUNTS[len(there.iloc[0].split())]
 
 
-def undecidable(effect: Effect, labels: "pd.Series[str]", points: float) -> str:
+def why_undecidable(effect: Effect, labels: "pd.Series[str]", points: float) -> str:
     """A sentence, if nothing can be decided: there are few examples, or there is hardly anything to lose.
 
     That is so where a model with so many `points` is hardly better than always predicting the most frequent label, or,
@@ -78,7 +83,7 @@ def undecidable(effect: Effect, labels: "pd.Series[str]", points: float) -> str:
     return effect.too_few or f"The model {does}, so there is nothing that attention could matter for."
 
 
-def loses(effect: Effect) -> str:
+def describe_loss(effect: Effect) -> str:
     """An effect in words: what a model loses with its interval, or gains where the loss is below zero."""
     gained = round(effect.value, 1) < 0
     value, low, high = (-effect.value, -effect.high, -effect.low) if gained else (effect.value, effect.low, effect.high)

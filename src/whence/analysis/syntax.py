@@ -31,7 +31,7 @@ class Spread(NamedTuple):
     error: Float[ndarray, " cell"]
 
 
-class Again:
+class Resampler:
     """Examples drawn again and again with replacement, the same ones for whatever is measured on them.
 
     The texts of a pair are drawn together (Efron & Tibshirani 1993, §13.3, with examples as the units).
@@ -60,13 +60,13 @@ class Again:
 
 def rows(found: Mapping[str, "TreeDivergences"], forest: Forest, seed: int = 0) -> Iterator[dict[str, Any]]:
     """The rows of a table: of each site the mean of its heads (head 0) and every head, beside each kind of tree."""
-    again = Again(forest.examples, seed)
+    resampler = Resampler(forest.examples, seed)
     for one in found.values():
         about = {"site": one.site.name, "layer": one.site.layer + 1, "sees": SEES.get(frozenset(one.sees), "itself")}
-        true, found_by = with_mean(one.divergence[TRUE]), attachment(one, again)
+        true, found_by = with_mean(one.divergence[TRUE]), attachment(one, resampler)
         for kind in forest.kinds:
             values = with_mean(one.divergence[kind])  # [sentence head+1]
-            there, nearer = again.mean(values), again.mean(true - values)
+            there, nearer = resampler.mean(values), resampler.mean(true - values)
             of_kind = {
                 "tree": kind,
                 "before": forest.before[kind],
@@ -104,12 +104,12 @@ def numbers(name: str, spread: Spread, cell: int) -> dict[str, float]:
 NOT_MEASURED = dict.fromkeys(("difference", "difference_low", "difference_high", "difference_error"), float("nan"))
 
 
-def attachment(one: "TreeDivergences", again: Again) -> Any:
+def attachment(one: "TreeDivergences", resampler: Resampler) -> Any:
     """How often a head's largest weight finds the parent, less how often the best fixed offset does, by head."""
-    shares = again.ratio(one.hits, one.arcs)
-    by_offset = again.ratio(one.offset_hits, one.arcs)
+    shares = resampler.ratio(one.hits, one.arcs)
+    by_offset = resampler.ratio(one.offset_hits, one.arcs)
     best = int(by_offset.mean.argmax())
-    beyond = again.ratio(one.hits - one.offset_hits[:, best : best + 1], one.arcs)
+    beyond = resampler.ratio(one.hits - one.offset_hits[:, best : best + 1], one.arcs)
     fixed = {"offset": OFFSETS[best], "offset_attachment": float(by_offset.mean[best])}
 
     def of(head: int) -> dict[str, float]:
@@ -133,12 +133,12 @@ def ranking(table: pd.DataFrame) -> pd.DataFrame:
 
     heads = table[(table["epoch"] == table["epoch"].iloc[-1]) & (table["head"] > 0)]
     random = heads[(heads["tree"] != TRUE) & heads["difference"].notna()]
-    tested = random.assign(z=scaled(random["difference"] + SMALLEST, random["difference_error"]))
+    tested = random.assign(z=in_standard_errors(random["difference"] + SMALLEST, random["difference_error"]))
     worst = tested.loc[tested.groupby(["site", "head"], sort=False)["z"].idxmax()]
     places = list(zip(worst["site"], worst["head"], strict=True))
     true = heads[heads["tree"] == TRUE].set_index(["site", "head"]).loc[places]
     wide = float(norm.isf(ALPHA / 2 / len(worst)))
-    beyond = scaled(true["attachment"] - true["offset_attachment"], true["beyond_error"])
+    beyond = in_standard_errors(true["attachment"] - true["offset_attachment"], true["beyond_error"])
     found = pd.DataFrame(
         {
             "site": worst["site"],
@@ -160,7 +160,7 @@ def ranking(table: pd.DataFrame) -> pd.DataFrame:
     return found.sort_values("z", kind="stable", ignore_index=True).drop(columns="z")
 
 
-def scaled(difference: pd.Series, error: pd.Series) -> ndarray:
+def in_standard_errors(difference: pd.Series, error: pd.Series) -> ndarray:
     """A difference in standard errors; infinite where nothing varies."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.nan_to_num(difference.to_numpy(float) / error.to_numpy(float), nan=0.0, posinf=1e9, neginf=-1e9)

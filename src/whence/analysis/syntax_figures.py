@@ -35,7 +35,7 @@ def by_layer(table: pd.DataFrame) -> Figure:
     return intervals(shown, "divergence from true trees less that from random ones (nats)")
 
 
-def along_epochs(table: pd.DataFrame) -> Figure:
+def by_epoch(table: pd.DataFrame) -> Figure:
     """Divergence by epoch for each kind of tree, a panel for each site (Varano 2019 Figs. 2 and 3).
 
     Where there are many sites, those that are nearest to the true trees in the end.
@@ -64,7 +64,7 @@ def by_head(ranked: pd.DataFrame) -> Figure:
     """How much nearer each head is to the true trees than to the random ones that it is nearest to."""
     nearer = ranked.assign(nearer=-ranked["difference"], yes=ranked["p_holm"] < ALPHA)
     heads = nearer.groupby("head")["nearer"].max().nlargest(HEADS).index.sort_values()
-    names = names_of(ranked)
+    names = short_site_names(ranked)
     cells, marked = (nearer.pivot(index="site", columns="head", values=value) for value in ("nearer", "yes"))
     order = ranked.sort_values("layer", kind="stable")["site"].unique()
     less = f"; the {HEADS} with most" if ranked["head"].nunique() > HEADS else ""
@@ -75,23 +75,23 @@ def by_head(ranked: pd.DataFrame) -> Figure:
     return heatmap(cells.where(cells >= -FAR), (), marked.fillna(False).astype(bool), f"head{less}", note)
 
 
-def names_of(ranked: pd.DataFrame) -> dict[str, str]:
+def short_site_names(ranked: pd.DataFrame) -> dict[str, str]:
     """The sites by their layers; where several are of one layer, by their names without what all begin and end with."""
     sites = ranked.drop_duplicates("site")
     if not sites["layer"].duplicated().any():
         return {site: f"layer {layer}" for site, layer in zip(sites["site"], sites["layer"], strict=True)}
     names = [str(name) for name in sites["site"]]
-    begin = alike(names)
-    end = alike([name[begin:][::-1] for name in names])
+    begin = common_prefix_length(names)
+    end = common_prefix_length([name[begin:][::-1] for name in names])
     return {name: name[begin : len(name) - end] or name for name in names}
 
 
-def alike(names: list[str]) -> int:
+def common_prefix_length(names: list[str]) -> int:
     """With how many letters all names begin alike."""
     return next((place for place, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1), 0)
 
 
-def of_all(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def pooled_means(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """The means over all heads, of several models: their mean, and an interval that holds those of all models."""
     whole = pd.concat([table[table["head"] == 0] for table in tables])
     how = {
@@ -115,15 +115,15 @@ def without_texts(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(shown=[numbered(shown) for shown in table["shown"]])
 
 
-def of_sentence(table: pd.DataFrame) -> dict[str, Figure]:
+def sentence_figures(table: pd.DataFrame) -> dict[str, Figure]:
     """Attention in one sentence; nothing, if none was kept because none has 6 to 12 words."""
     last = table[(table["epoch"] == table["epoch"].iloc[-1]) & table["shown"].notna()]
     heads, means = last[last["head"] > 0], last[last["head"] == 0]
-    found = {} if means.empty else {"tree": beside_tree(means)}
-    return found if heads.empty else {**found, "sentence": of_heads(heads)}
+    found = {} if means.empty else {"tree": tree_and_attention(means)}
+    return found if heads.empty else {**found, "sentence": nearest_heads(heads)}
 
 
-def beside_tree(rows: pd.DataFrame) -> Figure:
+def tree_and_attention(rows: pd.DataFrame) -> Figure:
     """The tree, and the mean attention of all heads at the sites that are nearest to it (Varano 2019 Fig. 1)."""
     nearest = [
         (row["site"], json.loads(row["shown"])) for row in rows.nsmallest(SITES, "divergence").to_dict("records")
@@ -135,7 +135,7 @@ def beside_tree(rows: pd.DataFrame) -> Figure:
     return attention_matrices(panels)
 
 
-def of_heads(rows: pd.DataFrame) -> Figure:
+def nearest_heads(rows: pd.DataFrame) -> Figure:
     """The attention of the heads of least divergence from true and from random trees (Varano 2019 Fig. 4)."""
     panels = {}
     for tree, of in rows.groupby("tree", sort=False):
@@ -165,14 +165,14 @@ def shown_weights(
     """
     pictures: dict[tuple[Any, ...], str] = {}
     for site, of_site in weights.items():
-        pictures[site, 0, TRUE] = written(words, of_site.mean(0), tree=tree.round(4).tolist())
+        pictures[site, 0, TRUE] = sentence_json(words, of_site.mean(0), tree=tree.round(4).tolist())
         for kind in (TRUE, baseline):
             heads = [row for row in found if (row["site"], row["tree"]) == (site, kind) and row["head"]]
             head = min(heads, key=lambda row: row["divergence"])["head"]
-            pictures[site, head, kind] = written(words, of_site[head - 1])
+            pictures[site, head, kind] = sentence_json(words, of_site[head - 1])
     return pictures
 
 
-def written(words: list[str], weights: np.ndarray, **more: Any) -> str:
+def sentence_json(words: list[str], weights: np.ndarray, **more: Any) -> str:
     """Words and the weights between them as JSON."""
     return json.dumps({"words": words, "weights": np.round(weights.astype(float), 4).tolist(), **more})

@@ -11,7 +11,7 @@ from whence.measures.bootstrap import Interval
 from whence.results.verdict import Effect
 
 
-def named(table: pd.DataFrame) -> dict[str, Interval]:
+def named_quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The numbers that a ledger may ask for.
 
     `parents before, true` (in per cent); `KL to uniform, sees past, epoch 3`, mean over the heads of the sites that see
@@ -33,7 +33,7 @@ def named(table: pd.DataFrame) -> dict[str, Interval]:
         if differing:
             found[f"KL to true less to {tree}, sees {sees}, at the end"] = list(differing.values())[-1]
             found[f"change of KL to true less to {tree}, sees {sees}"] = change(of, "difference")
-    return {**found, **of_heads(ranking(table))}
+    return {**found, **head_quantities(ranking(table))}
 
 
 def change(rows: pd.DataFrame, column: str) -> Interval:
@@ -43,7 +43,7 @@ def change(rows: pd.DataFrame, column: str) -> Interval:
     )
 
 
-def of_heads(ranked: pd.DataFrame) -> dict[str, Interval]:
+def head_quantities(ranked: pd.DataFrame) -> dict[str, Interval]:
     """In per cent: the heads that are surely nearer to the true trees than to every kind of random ones; whether there
     is one (over many untrained models, the rate of false alarms); the parents that the best head and the best fixed
     offset find. In nats: how near the surest head is to the true trees, less to the random ones it is nearest to.
@@ -93,7 +93,7 @@ def difference(row: "Mapping[Any, Any] | pd.Series[Any]", label: str, n: int) ->
     return Effect.of("divergence", label, measured, "nats", SMALLEST, n, place=row["site"], variant=row["tree"])
 
 
-def decided(ranked: pd.DataFrame, best: Effect) -> tuple[Any, str]:
+def decide(ranked: pd.DataFrame, best: Effect) -> tuple[Any, str]:
     """Yes if a head is surely nearer by more than the smallest effect; no if surely none is."""
     if best.too_few:
         return "undecided", best.too_few

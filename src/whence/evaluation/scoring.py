@@ -9,7 +9,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from torch import Generator
 
-from whence.analysis.scores import Marks
+from whence.analysis.scores import Scores
 from whence.core.attending import attending
 from whence.core.overrides import Override
 from whence.evaluation.config import AblationConfig
@@ -43,23 +43,23 @@ def scores(
     place: Place | None = None,
     special_tokens: bool | None = None,
     draws: int = 1,
-) -> Marks:
+) -> Scores:
     """The score of every example, under an override or none; mean of the draws.
 
     It is the task's own: accuracy, BLEU of free translations, F1 of chunks, or concordance of a series.
     """
     special_tokens = config.special_tokens if special_tokens is None else special_tokens
     if context.subject.task.predicts_values and make is None:
-        return Marks(agreement(context.subject, context.examples, context.batch_size))
+        return Scores(agreement(context.subject, context.examples, context.batch_size))
     ablation = Ablation(make, place, special_tokens, draws)
     if context.subject.task.name == "seq2seq" and config.decoding == "free":
         return _bleu(context, ablation, config.beams)
     if tells_chunks(context.subject):
         return _chunk_f1(context, ablation)
-    return Marks(accuracy(context, make, place, special_tokens, draws))
+    return Scores(accuracy(context, make, place, special_tokens, draws))
 
 
-def scores_as_trained(context: Context, config: AblationConfig) -> Marks:
+def scores_as_trained(context: Context, config: AblationConfig) -> Scores:
     """The score of every example, with the attention that the model was trained with."""
     rules = None if context.training is None else trained_override(context.training)
     with attending(context.subject.model, override=rules, watch=None):
@@ -96,22 +96,22 @@ def confidence(context: Context) -> Float[ndarray, " example"]:
     return found
 
 
-def _bleu(context: Context, ablation: Ablation, beams: int) -> Marks:
+def _bleu(context: Context, ablation: Ablation, beams: int) -> Scores:
     """The counts of BLEU of every example's translation, summed over the draws."""
 
     def count(batch: Batch) -> Float[ndarray, "batch count"]:
         wanted = [str(context.examples[number].target) for number in batch.examples.tolist()]
-        written = translate(context.subject, batch, beams=beams)
-        return bleu.bleu_counts(written, wanted, lowercase=context.subject.lowercase)
+        counts_as_text = translate(context.subject, batch, beams=beams)
+        return bleu.bleu_counts(counts_as_text, wanted, lowercase=context.subject.lowercase)
 
     counts = _counts(context, ablation, bleu.COUNTS, count, beams)
-    return Marks(bleu.sentence_bleu(counts / ablation.draws) / 100, counts)
+    return Scores(bleu.sentence_bleu(counts / ablation.draws) / 100, counts)
 
 
-def _chunk_f1(context: Context, ablation: Ablation) -> Marks:
+def _chunk_f1(context: Context, ablation: Ablation) -> Scores:
     """The counts of F1 of every example's chunks, summed over the draws."""
     counts = _counts(context, ablation, COUNTS, lambda batch: chunks(context.subject, batch, context.examples))
-    return Marks(sentence_f1(counts) / 100, counts)
+    return Scores(sentence_f1(counts) / 100, counts)
 
 
 def _counts(

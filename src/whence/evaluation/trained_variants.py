@@ -42,8 +42,10 @@ def adversaries(context: "Context", config: AdversarialConfig) -> Iterator[tuple
 def adversarial_options(context: "Context", config: AdversarialConfig, strength: float, seed: int) -> dict[str, Any]:
     """The training options of one adversary."""
     how = {name: getattr(config, name) for name in ADVERSARY_OPTIONS}
-    against = Adversarial(base=context.subject.name, fingerprint=context.subject.fingerprint, strength=strength, **how)
-    return {"seed": seed, "adversarial": against}
+    adversarial_config = Adversarial(
+        base=context.subject.name, fingerprint=context.subject.fingerprint, strength=strength, **how
+    )
+    return {"seed": seed, "adversarial": adversarial_config}
 
 
 def retrainable(context: "Context", start: str) -> "Context":
@@ -87,7 +89,7 @@ def attention_sources(context: "Context", config: "GuideConfig") -> Iterator[tup
     for source in config.sources:
         yield source, float("nan"), context
     if config.strengths:
-        for strength, seed, adversary in adversaries(context, config.against()):
+        for strength, seed, adversary in adversaries(context, config.adversarial_config()):
             if seed == 0:
                 yield "adversary", strength, adversary
 

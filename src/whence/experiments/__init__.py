@@ -1,1 +1,1 @@
-"""Experiments, one file per question. Importing them needs no torch: a saved table is drawn and judged without it."""
+"""Experiments, one file per question. Importing them needs no torch, so saved tables can be plotted without it."""

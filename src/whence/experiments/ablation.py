@@ -1,9 +1,8 @@
-"""How well does the model do with its attention taken away?
+"""How much accuracy is lost when the model's attention is replaced?
 
-Vashishth et al. 2019, §4.1, Tables 1 and 2; Wiegreffe & Pinter 2019, §3.1. The attention weights are replaced by equal
-ones, by random ones, or by their own in random order: in a trained model (*infer*), or in a model that is trained so
-from the beginning (*train+infer*). The second is the fairer question, since the rest of the model can make up for the
-loss.
+Vashishth et al. 2019, §4.1, Tables 1 and 2; Wiegreffe & Pinter 2019, §3.1. The attention weights are replaced by
+uniform ones, by random ones, or by their own in random order: in a trained model (*infer*), or in a model that is
+retrained with them (*train+infer*). Retraining is the fairer test, since the rest of the model can compensate.
 """
 
 from functools import partial
@@ -14,7 +13,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis.scores import MARK, SUMMED_FROM, Marks, loses, measured, summed, undecidable
+from whence.analysis.scores import (
+    COUNTS_MEANING,
+    SCORE_MEANING,
+    Scores,
+    describe_loss,
+    metric_and_counts,
+    metric_name,
+    why_undecidable,
+)
 from whence.core.errors import BadConfig
 from whence.evaluation.config import AblationConfig
 from whence.evaluation.locations import Granularity, ablation_override, describe_places, places
@@ -63,9 +70,9 @@ COLUMNS = Columns(
     variant=Column(str, "uniform, random or permuted"),
     when=Column(str, "infer: replaced in the trained model; train+infer: in training too"),
     seed=Column(int, "seed of the training, -1 for the given model"),
-    base=Column(float, f"with the model's own attention: {MARK}"),
+    base=Column(float, f"with the model's own attention: {SCORE_MEANING}"),
     ablated=Column(float, "the same with ablated attention, mean over the draws"),
-    base_counts=Column(str, SUMMED_FROM),
+    base_counts=Column(str, COUNTS_MEANING),
     ablated_counts=Column(str, "the same with ablated attention, summed over the draws"),
 )
 
@@ -104,9 +111,9 @@ def _draws(config: Config, variant: str) -> int:
 
 
 def _rows(
-    context: "Context", base: Marks, ablated: Marks, place: str, variant: str, when: str, seed: int
+    context: "Context", base: Scores, ablated: Scores, place: str, variant: str, when: str, seed: int
 ) -> list[dict[str, Any]]:
-    marks = zip(base.scores, ablated.scores, base.written(), ablated.written(), strict=True)
+    scored = zip(base.values, ablated.values, base.counts_as_text(), ablated.counts_as_text(), strict=True)
     return [
         {
             "example": number,
@@ -121,7 +128,7 @@ def _rows(
             "ablated_counts": counted_after,
         }
         for number, label, (before, after, counted, counted_after) in zip(
-            context.numbers, context.labels, marks, strict=True
+            context.numbers, context.labels, scored, strict=True
         )
     ]
 
@@ -133,7 +140,7 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     (Bonferroni), so that the largest may be picked out.
     """
     n_places = table["place"].nunique()
-    unit = f"points of {measured(table['base_counts'])} lost"
+    unit = f"points of {metric_name(table['base_counts'])} lost"
     found = []
     for (when, variant, place), rows in table.groupby(["when", "variant", "place"], sort=False):
         level, draws = 1 - 0.05 / n_places, max(2000, 40 * n_places)
@@ -156,11 +163,11 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
 
 
 def table_counts(rows: pd.DataFrame) -> tuple[Measure, np.ndarray, np.ndarray]:
-    """The rows of one ablation as a measure, and what it is summed from with and without: [seed example count]."""
+    """The rows of one ablation as a metric, and its counts with and without attention: [seed example count]."""
     rows = rows.sort_values(["seed", "example"])
     n_seed = rows["seed"].nunique()
-    measure, base = summed(rows["base"], rows["base_counts"])
-    _, ablated = summed(rows["ablated"], rows["ablated_counts"])
+    measure, base = metric_and_counts(rows["base"], rows["base_counts"])
+    _, ablated = metric_and_counts(rows["ablated"], rows["ablated_counts"])
     return measure, base.reshape(n_seed, -1, base.shape[-1]), ablated.reshape(n_seed, -1, base.shape[-1])
 
 
@@ -173,7 +180,7 @@ def score(table: pd.DataFrame, side: Literal["base", "ablated"] = "base") -> Int
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The score, by the name of its measure, and how much each ablation (`uniform, infer`) changes it, in points."""
-    numbers = {measured(table["base_counts"]): score(table)}
+    numbers = {metric_name(table["base_counts"]): score(table)}
     for (variant, when), rows in table.groupby(["variant", "when"], sort=False):
         loss = paired_bootstrap_of(*table_counts(rows))
         numbers[f"{variant}, {when}"] = Interval(-loss.mean, -loss.high, -loss.low)
@@ -206,7 +213,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 def figure(table: pd.DataFrame) -> Figure:
     """What is lost, one line per ablation, with its interval and the smallest effect of interest."""
-    return intervals(effects(table), x_label=f"points of {measured(table['base_counts'])} lost")
+    return intervals(effects(table), x_label=f"points of {metric_name(table['base_counts'])} lost")
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
@@ -217,8 +224,8 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     deciding = max(by_weight or retrained or found, key=lambda effect: effect.value)
     _, first = next(iter(table.groupby(["when", "variant", "place"], sort=False)))
     measure, base, _ = table_counts(first)
-    why_not = undecidable(deciding, first["label"], float(measure(base.sum(1)).mean()))
-    answer, sentence = decided(deciding, bool(retrained), why_not)
+    why_not = why_undecidable(deciding, first["label"], float(measure(base.sum(1)).mean()))
+    answer, sentence = decide(deciding, bool(retrained), why_not)
     also = ", also in models that were retrained with them" if retrained else ""
     together = " The intervals hold for all places together." if table["place"].nunique() > 1 else ""
     further = (
@@ -233,30 +240,30 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         effects=(deciding, *(effect for effect in found if effect is not deciding)),
         procedure=f"The attention weights were replaced by {_replaced(table)}, and the predictions were scored again"
         f"{also}.{together}",
-        means=f"Where {measured(table['base_counts'])} falls, the model's success depends on its attention being what"
-        f" it is. {further}",
+        means=f"Where {metric_name(table['base_counts'])} falls, the model's success depends on its own attention"
+        f" weights. {further}",
         does_not_mean="Attention that matters is not yet an explanation: other weights may serve as well (question 5),"
         " and the words with most weight need not be those that decide (question 3).",
     )
 
 
 def _replaced(table: pd.DataFrame) -> str:
-    """What was put in the place of the weights, and where, in words."""
+    """What replaced the weights, and where, in words."""
     *others, last = [ONES[variant] for variant in dict.fromkeys(table["variant"])]
     return f"{', by '.join(others)}{' and by ' * bool(others)}{last}{describe_places(table['place'])}"
 
 
-def decided(effect: Effect, retrained: bool, undecidable: str = "") -> tuple[Any, str]:
+def decide(effect: Effect, retrained: bool, why_undecidable: str = "") -> tuple[Any, str]:
     """Yes if the whole interval of the loss is above the smallest effect of interest, no if it is below."""
-    if undecidable:
-        return "undecided", undecidable
+    if why_undecidable:
+        return "undecided", why_undecidable
     weights = f"{WORDS[effect.variant]}{effect.place and f' at {effect.place}'}"
     without = f"a model retrained with {weights}" if retrained else f"with {weights}, the model"
     if effect.low > effect.smallest:
-        return "yes", f"Attention matters: {without} {loses(effect)}."
+        return "yes", f"Attention matters: {without} {describe_loss(effect)}."
     if effect.high < effect.smallest:
-        return "no", f"Attention hardly matters here: {without} {loses(effect)}."
-    lost = f"{without[0].upper()}{without[1:]} {loses(effect)}"
+        return "no", f"Attention hardly matters here: {without} {describe_loss(effect)}."
+    lost = f"{without[0].upper()}{without[1:]} {describe_loss(effect)}"
     return "undecided", f"{lost}; the limit of {effect.smallest:g} lies within the interval."
 
 

@@ -1,23 +1,24 @@
-"""Can a model learn to give the same answers and to attend quite otherwise?
+"""Can another model learn to give the same predictions with very different attention?
 
 Wiegreffe & Pinter 2019, §4; Yang 2019, §4.2. A second model of the same kind is trained on
 
     distance(ŷ, ŷ_base) − λ · divergence(α, α_base)
 
-for several λ, each from several seeds. Unlike what `instance_adversary` finds, it is a whole model, whose attention is
-computed from the text. For every example the table has how far the attention is from the base model's (JSD in nats, 0
-to ln 2 = 0.69, mean over sites, heads and rows) and how far the answer is (TVD = ½ Σ |p − q|). Beside the adversaries
-stand models that differ for other reasons: the same training from other seeds (the yardstick), and one that attends to
-all words equally.
+for several λ, each from several seeds. Unlike in `instance_adversary`, the adversary is a whole model, which computes
+its attention from the text. For every example the table holds the distance of the attention from the base model's (JSD
+in nats, 0 to ln 2 = 0.69, mean over sites, heads and rows) and the distance of the prediction (TVD = ½ Σ |p − q|). The
+adversaries are compared with models that differ for other reasons: seed replicas (the yardstick), and a model trained
+with uniform attention.
 
-An attention is *quite different* above a JSD of 0.2 (see `instance_adversary`); an answer *stays* where it is the same
-class and moves by no more than 0.1. Heads have no names, so a model that has the same heads in another order is no
-adversary, though it differs head by head: what is judged is the JSD with the heads in the order that comes nearest.
+Attention is *very different* above a JSD of 0.2 (see `instance_adversary`); a prediction *stays the same* where the
+class is the same and the TVD is at most 0.1. The order of heads is arbitrary: a model with the same heads in another
+order is no adversary, though it differs head by head. The verdict therefore uses the JSD with the heads in the order
+that comes nearest.
 
-Differs from the papers: distance is total variation and divergence JSD unless asked otherwise, both means (see
-`whence.training.adversarial`; `--average-over` has the authors' ways); of the epochs the one with the least loss on dev
-is kept (Wiegreffe & Pinter: on train; Yang 2019: the best F1 on test). Wiegreffe & Pinter's code halves |p − q| of one
-sigmoid, which is half the total variation of two classes; and multiplies the loss by the class weights of the batch.
+Differs from the papers: distance is total variation and divergence JSD by default, both means (see
+`whence.training.adversarial`; `--average-over` has the authors' choices); the epoch with the least loss on dev is kept
+(Wiegreffe & Pinter: on train; Yang 2019: the best F1 on test). Wiegreffe & Pinter's code halves |p − q| of one sigmoid,
+which is half the total variation of two classes; and multiplies the loss by the class weights of the batch.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis.adversary import basins, by_strength, decided, effects, numbers, outcomes
+from whence.analysis.adversary import by_strength, decide, describe_basins, effects, numbers, outcomes
 from whence.core.errors import BadConfig
 from whence.evaluation.config import AdversarialConfig
 from whence.figures.model_scatter import model_scatter
@@ -37,7 +38,7 @@ from whence.results.experiment import Experiment
 from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
-    from whence.analysis.scores import Marks
+    from whence.analysis.scores import Scores
     from whence.evaluation.context import Context
 
 CAPTION = (
@@ -77,8 +78,8 @@ COLUMNS = Columns(
     nll=Column(float, "negative log-likelihood of the labels, mean"),
     base=Column(float, "accuracy of the base model on the example"),
     score=Column(float, "accuracy on the example"),
-    base_counts=Column(str, "what the base's measure is summed from, where it is no mean"),
-    counts=Column(str, "what the measure is summed from, where it is no mean"),
+    base_counts=Column(str, "counts of the base's F1 or BLEU; empty for accuracy"),
+    counts=Column(str, "counts of F1 or BLEU; empty for accuracy"),
 )
 
 
@@ -103,42 +104,48 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 
 
 def _rows(
-    config: AdversarialConfig, context: "Context", base: "Marks", other: "Context", who: str, strength: float, seed: int
+    config: AdversarialConfig,
+    context: "Context",
+    base: "Scores",
+    other: "Context",
+    who: str,
+    strength: float,
+    seed: int,
 ) -> list[dict[str, Any]]:
     """Every example under one model."""
     from whence.evaluation.model_comparison import compare
     from whence.evaluation.scoring import scores_as_trained
 
-    apart, marks = vars(compare(context, other, config.sites)), scores_as_trained(other, config)
+    apart, scored = vars(compare(context, other, config.sites)), scores_as_trained(other, config)
     columns: dict[str, Any] = {
         "example": context.numbers,
         "label": context.labels,
         **apart,
-        "base": base.scores,
-        "score": marks.scores,
-        "base_counts": base.written(),
-        "counts": marks.written(),
+        "base": base.values,
+        "score": scored.values,
+        "base_counts": base.counts_as_text(),
+        "counts": scored.counts_as_text(),
     }
     same = {"who": who, "strength": strength, "seed": seed}
     return [{**dict(zip(columns, row, strict=True)), **same} for row in zip(*columns.values(), strict=True)]
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Each model in one row: how far it is from the base, and how well it does."""
+    """Each model in one row: its distance from the base, and its score."""
     return outcomes(table)
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: `JSD at 0.2`, `TVD at 0.2`, `NLL at 0.2`, `KL at 0.2` (mean over cells),
+    """The quantities of a study's ledger: `JSD at 0.2`, `TVD at 0.2`, `NLL at 0.2`, `KL at 0.2` (mean over cells),
     `score at 0.2` (points) and `share at 0.2` (of one), where 0.2 is λ; the same of `base`, `seeds` and `uniform`; `KL
     of the first that broke`; and `judged exclusive, %` and `judged not exclusive, %`, 100 if that is the verdict.
     """
     return numbers(table)
 
 
-def aside(table: pd.DataFrame) -> str:
+def remark(table: pd.DataFrame) -> str:
     """Whether there is a "safe point", in a sentence (Yang 2019, §5); nothing of fewer than four adversaries."""
-    return basins(table)
+    return describe_basins(table)
 
 
 def figure(table: pd.DataFrame) -> Figure:
@@ -151,14 +158,15 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     same predictions, yes if every one does so for few.
     """
     found = effects(table, seed)
-    answer, sentence = decided(found)
+    answer, sentence = decide(found)
     return Verdict(
         question=5,
         answer=answer,
         sentence=sentence,
         effects=tuple(found),
         procedure="Models of the same kind were trained to predict like this one and to attend differently, for every λ"
-        " and seed; all were compared with it, text by text. The intervals hold for all λ together. " + basins(table),
+        " and seed; all were compared with it, text by text. The intervals hold for all λ together. "
+        + describe_basins(table),
         means="Where a whole model attends very differently and gives the same predictions, the weights that this model"
         " shows are one of several ways in which models of its kind can reach these predictions.",
         does_not_mean="The adversary is another model: that it attends differently does not show that this one could,"
@@ -177,5 +185,5 @@ EXPERIMENT = Experiment(
     verdict=verdict,
     summary=summary,
     quantities=quantities,
-    remark=aside,
+    remark=remark,
 )

@@ -2,22 +2,24 @@
 
 Bahdanau et al. 2015, §5.2.1 and Fig. 3; Mrini et al. 2019, Fig. 1: the weights of a translator are shown as a heatmap
 and read as an alignment. Here they are measured. The reference translation is given word by word; each target word is
-linked to the source word that gets most of its weight (of a word in pieces: the sum over source pieces, the mean over
-target pieces; Clark et al. 2019), and the links are set beside reference links by the alignment error rate (Och & Ney
-2003, §2.1). Every head of every site that looks across is a candidate, and so is the mean of a site's heads.
+linked to the source word that gets most of its weight (for words split into subwords: the sum over source subwords, the
+mean over target subwords; Clark et al. 2019), and the links are compared with reference links by the alignment error
+rate (Och & Ney 2003, §2.1). Every head of every cross-attention site is a candidate, and so is the mean of a site's
+heads.
 
-Which weights belong to a word can be mistaken by one step. `producing`: those that the decoder mixes when it gives the
-word (Bahdanau et al.: α_t from the state before, c_{t-1}; Luong et al.: from c_t; Transformers: the query is the word
-before). `reading`: those of the next step, when the decoder has been given the word; in lower layers of Transformers
-these align better (Kobayashi et al. 2020, §5, "alignment with input"). Both are candidates; a figure says which it is.
+Which weights belong to a word is ambiguous by one step. `producing`: the weights of the step that outputs the word
+(Bahdanau et al.: α_t from the state before, c_{t-1}; Luong et al.: from c_t; Transformers: the query is the word
+before). `reading`: those of the next step, which reads the word; in lower layers of Transformers these align better
+(Kobayashi et al. 2020, §5, "alignment with input"). Both are candidates; figures name the step.
 
-The best candidate is chosen on one half of the sentences, by chance, and reported on the other half: so that choosing
-among many heads gains nothing. Beside it: links on the diagonal (target word j of m to source word (j + ½) n/m), and
-links by chance (their expectation). Intervals draw sentences again. The smallest effect of interest is a twentieth.
+The best candidate is chosen on a random half of the sentences and reported on the other half, so that choosing among
+many heads gives no advantage. It is compared with links on the diagonal (target word j of m to source word (j + ½)
+n/m), and with random links (their expectation). Intervals resample sentences. The smallest effect of interest is a
+twentieth.
 
-References are as good as their makers: those of `numerals` are true, those of `multi30k:aligned` are another program's.
-They are not graded: all are sure. Special tokens are left out, or with `special_tokens` take words away: a target word
-that gives most to a special token is linked to nothing.
+The reference links of `numerals` are exact; those of `multi30k:aligned` were made by another program. All count as
+sure. Special tokens are ignored; with `special_tokens`, a target word that gives most weight to a special token is
+linked to nothing.
 """
 
 import json
@@ -28,7 +30,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis import alignment as _aligned
+from whence.analysis import alignment as analysis
 from whence.analysis.alignment import (
     ATTENTION,
     CHOOSING,
@@ -38,9 +40,9 @@ from whence.analysis.alignment import (
     REPORTING,
     baseline,
     best,
-    called,
+    describe_candidate,
+    drawable_pair,
     refuse_unlinked,
-    to_be_drawn,
 )
 from whence.core.errors import BadData
 from whence.data.examples import Example
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "How well attention links the words of translations to those of their texts: the head that was chosen on other"
-    " sentences, beside links on the diagonal and by chance."
+    " sentences, compared with links on the diagonal and random links."
 )
 SMALLEST = 0.05  # of the error rate
 SHOWN = 18  # heads in a summary
@@ -67,14 +69,12 @@ SHOWN = 18  # heads in a summary
 class Config(ExperimentConfig):
     """Compare the links that cross-attention makes with reference links between words."""
 
-    sites: tuple[str, ...] = Field(
-        ("*",), min_length=1, description="where: names of sites that look across, or patterns"
-    )
+    sites: tuple[str, ...] = Field(("*",), min_length=1, description="cross-attention sites: names or patterns")
     links: How = Field(
         "target",
         description="link each target word to its largest weight; only if mutual; or wherever a weight is large enough",
     )
-    threshold: float = Field(0.2, gt=0, lt=1, description="how large, where --links is threshold")
+    threshold: float = Field(0.2, gt=0, lt=1, description="least weight of a link with --links threshold")
     special_tokens: bool = Field(
         False, description="a word that gives most weight to a special token is linked to nothing"
     )
@@ -84,14 +84,14 @@ COLUMNS = Columns(
     what="one row per pair of sentences, head (0: mean of a site's heads) and step, and per baseline",
     example=Column(int, "number of the example in its split"),
     half=Column(str, "what the pair is for: choosing a head, or reporting"),
-    by=Column(str, "who links: attention, diagonal or random"),
+    by=Column(str, "source of the links: attention, diagonal or random"),
     site=Column(str, "the attention site"),
-    layer=Column(int, "its number among those that look across, counted from 1"),
+    layer=Column(int, "its number among the cross-attention sites, counted from 1"),
     head=Column(int, "the head, counted from 1; 0: the mean of all heads of the site"),
-    step=Column(str, "which weights are a word's: those of producing it, or of reading it one step later"),
+    step=Column(str, "producing (the step that outputs the word) or reading (one step later)"),
     source=Column(int, "words of the text"),
     target=Column(int, "words of the translation"),
-    found=Column(float, "|A|: links found (by chance: expected)"),
+    found=Column(float, "|A|: links found (random: expected number)"),
     sure=Column(float, "|S|: reference links"),
     found_sure=Column(float, "|A ∩ S|: links found that are sure"),
     found_possible=Column(float, "|A ∩ P|: links found that are possible"),
@@ -106,7 +106,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     refuse_unlinked(context.examples, config.data)
     order = seeded_rng(config.seed, "halves").permutation(len(context.examples))
     half = np.where(order < len(order) // 2, CHOOSING, REPORTING)
-    drawn = to_be_drawn(context.examples)
+    drawn = drawable_pair(context.examples)
     rows: list[dict[str, Any]] = []
     for number, pair in crossings(context, config.sites):
         common = {"example": int(context.numbers[number]), "half": str(half[number])}
@@ -165,15 +165,15 @@ def _counts(found: Any, sure: Any) -> dict[str, float]:
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """The heads and steps that are best on the half that is kept for choosing; then the baselines."""
-    rows = _aligned.summary(table)
+    """The heads and steps with the lowest error rate on the selection half; then the baselines."""
+    rows = analysis.summary(table)
     ours = rows["by"] == ATTENTION
     return pd.concat([rows[ours].head(SHOWN), rows[~ours]]).rename(columns={CHOOSING: "error rate, choosing"})
 
 
 def without_texts(table: pd.DataFrame) -> pd.DataFrame:
     """The table without the words of the pair that is shown."""
-    return _aligned.without_texts(table)
+    return analysis.without_texts(table)
 
 
 def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
@@ -183,44 +183,44 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     n = int(table.loc[table["half"] == REPORTING, "example"].nunique())
     found = []
     for by, said in ((DIAGONAL, "links on the diagonal"), (RANDOM, "links by chance")):
-        lower = _aligned.lower_by(table, baseline(by), seed)
+        lower = analysis.lower_by(table, baseline(by), seed)
         label = f"alignment error rate of {said}, less that of the chosen head"
         found.append(Effect.of("error_rate_lower", label, lower, "of the error rate (0 to 1)", SMALLEST, n, variant=by))
     return found
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: of the chosen head, of each site's heads on average, of the baselines."""
+    """The quantities of a study's ledger: of the chosen head, of each site's heads on average, of the baselines."""
     sites = table[(table["by"] == ATTENTION) & (table["head"] == table["head"].where(table["by"] == ATTENTION).min())]
     means = sites.drop_duplicates(["site", "step"])
     who = {"chosen head": best(table), DIAGONAL: baseline(DIAGONAL), RANDOM: baseline(RANDOM)}
-    who |= {called(row): row for row in means[_aligned.WHO].to_dict("records")}
+    who |= {describe_candidate(row): row for row in means[analysis.CANDIDATE].to_dict("records")}
     return {
-        f"{name}, {said}": _aligned.measured(table, one, name)
+        f"{name}, {said}": analysis.reported(table, one, name)
         for said, one in who.items()
-        for name in _aligned.MEASURES
+        for name in analysis.MEASURES
     }
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """Error rate, precision and recall of the chosen head beside the baselines."""
-    return _aligned.beside_baselines(table)
+    """Error rate, precision and recall of the chosen head and of the baselines."""
+    return analysis.chosen_and_baselines(table)
 
 
 def figures(table: pd.DataFrame) -> dict[str, Figure]:
-    """More figures: one pair of sentences as a heatmap (Mrini et al. 2019 Fig. 1), and every head beside the others."""
-    sentence = _aligned.of_sentence(table)
+    """More figures: one pair of sentences as a heatmap (Mrini et al. 2019 Fig. 1), and the error rate of every head."""
+    sentence = analysis.sentence_heatmap(table)
     heads = table.loc[table["by"] == ATTENTION, ["site", "head"]].drop_duplicates()
     return {
         **({"sentence": sentence} if sentence else {}),
-        **({"heads": _aligned.by_head(table)} if len(heads) > 1 else {}),
+        **({"heads": analysis.by_head(table)} if len(heads) > 1 else {}),
     }
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     """Whether some head links words to their translations better than the diagonal does."""
-    found, rows = effects(table, seed), _aligned.summary(table)
-    answer, sentence = decided(found[0], rows, called(best(table)))
+    found, rows = effects(table, seed), analysis.summary(table)
+    answer, sentence = decide(found[0], rows, describe_candidate(best(table)))
     n = int((rows["by"] == ATTENTION).sum())
     return Verdict(
         question=6,
@@ -238,7 +238,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decided(effect: Effect, rows: pd.DataFrame, who: str) -> tuple[Any, str]:
+def decide(effect: Effect, rows: pd.DataFrame, who: str) -> tuple[Any, str]:
     """Yes if the whole interval is above the smallest effect of interest, no if it is below."""
     if effect.too_few:
         return "undecided", effect.too_few

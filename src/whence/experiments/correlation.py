@@ -1,4 +1,4 @@
-"""Do attention and other explainers put the words of a text in the same order?
+"""Do attention and other explainers rank the words of a text alike?
 
 Jain & Wallace 2019, §4.1, Algorithm 1. For every text Kendall's τ-b between the attention weights and the sizes of
 
@@ -6,14 +6,14 @@ Jain & Wallace 2019, §4.1, Algorithm 1. For every text Kendall's τ-b between t
     leave one out      |y − y without the word|
 
 y being the probability of the predicted class. Reported are the mean and standard deviation (of the texts, not of the
-mean) over texts, and the share of texts whose τ is significant at .05, by predicted class as in their Table 2; chance
-is one in twenty. Beside it stands how well the others agree with each other, which is what to expect at best.
+mean) over texts, and the share of texts whose τ is significant at .05, by predicted class as in their Table 2; by
+chance 5 % are. For comparison the table also holds how well the other explainers agree with each other.
 
-This is agreement between methods and nothing else. None of them is the truth: a high τ does not show that attention is
-faithful, nor a low one that it is not. `erasure` asks that.
+This measures agreement between methods only: a high τ does not show that attention is faithful, nor a low one that it
+is not. `erasure` tests that.
 
-τ is over the tokens that may be attended and are not special; scores that agree in six digits are tied. A text has
-none where there are fewer than two such tokens, or all have one score.
+τ is over the tokens that may be attended and are not special; scores that agree in six digits are tied. A text has none
+where there are fewer than two such tokens, or all have one score.
 
 Differs from the paper: leaving one out is measured by the predicted class, not by the total variation of all; of two
 classes that is the same. `--signed` keeps the signs of the scores, which their code drops.
@@ -49,8 +49,8 @@ CAPTION = (
     "Kendall's τ between the scores of a text's words by two methods, for every text. 1: the same order; 0: as by"
     " chance; −1: the reverse."
 )
-CLASSES = 3  # that a figure tells apart
-OPTIONS = {"gradient_x_input": {"through_attention": False}}  # as Jain & Wallace have it
+CLASSES = 3  # most classes shown separately in a figure
+OPTIONS = {"gradient_x_input": {"through_attention": False}}  # as in Jain & Wallace
 
 
 class Config(ExperimentConfig):
@@ -64,12 +64,12 @@ class Config(ExperimentConfig):
     options: Annotated[tuple[str, ...], usually("none", "[METHOD.OPTION=VALUE ...]")] = Field(
         (), description="options of explainers, as in raw_attention.layer=0 gradient_x_input.through_attention=true"
     )
-    signed: bool = Field(False, description="scores below zero count as small, and not by their size")
+    signed: bool = Field(False, description="rank by signed scores instead of absolute values")
 
     @field_validator("method")
     @classmethod
     def _once(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        """Names as the files have them, each once, attention itself left out."""
+        """Registered names, each once, without attention itself."""
         named = tuple(dict.fromkeys(name.replace("-", "_") for name in given if name.replace("-", "_") != ATTENTION))
         if not named:
             raise ValueError("name an explainer other than attention itself")
@@ -90,7 +90,7 @@ COLUMNS = Columns(
 
 
 def run(config: Config, context: "Context") -> pd.DataFrame:
-    """The table: for every example how alike the explainers order its words."""
+    """The table: for every example how similarly the explainers rank its words."""
     rows = [row for batch in context.batches() for row in _rows(config, context, batch)]
     order = [ATTENTION, *config.method]
     table = COLUMNS.table(rows)
@@ -113,7 +113,7 @@ def _rows(config: Config, context: "Context", batch: "Batch") -> list[dict[str, 
     about = zip(context.numbers_of(batch), context.labels_of(batch), predictions, strict=True)
     rows = []
     for row, (number, label, prediction) in enumerate(about):
-        there = {name: in_digits(found[row, inputs[row]]) for name, found in scores.items()}
+        there = {name: rounded(found[row, inputs[row]]) for name, found in scores.items()}
         for first, second in combinations(there, 2):
             tau, p = kendall_test(there[first], there[second])
             rows.append(
@@ -131,8 +131,8 @@ def _rows(config: Config, context: "Context", batch: "Batch") -> list[dict[str, 
     return rows
 
 
-def in_digits(scores: Float[ndarray, " token"]) -> Float[ndarray, " token"]:
-    """The scores in six digits: what differs by rounding alone is tied."""
+def rounded(scores: Float[ndarray, " token"]) -> Float[ndarray, " token"]:
+    """The scores rounded to six digits, so that rounding errors make ties."""
     return np.array([float(f"{score:.5e}") for score in scores.tolist()])
 
 
@@ -142,7 +142,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: `τ of attention and leave_one_out`, `SD of τ of ...`, and `significant,
+    """The quantities of a study's ledger: `τ of attention and leave_one_out`, `SD of τ of ...`, and `significant,
     attention and leave_one_out`; of one predicted class with `, positive` after it.
     """
     return numbers(table)

@@ -9,10 +9,10 @@ is large where Δα = α(i*) − α(r) is. And if inputs are removed one after a
 (the class with the largest probability) must change early: after a smaller share of the inputs than in random order,
 and not after a larger one than in the order of gradient × input. At most all but one are removed.
 
-The weights are those of the explainer `raw_attention`. A model with several answers is asked about its last one. An
-order that never changes the decision counts as 1 beside others; texts whose decision no order changes are left out.
-The smallest effects of interest: 0.01 nats, which is about what a fairly sure answer (0.9) gives when a tenth of the
-probability goes to another; and one word in twenty.
+The weights are those of the explainer `raw_attention`. Of several predictions per text, the last one is used. An order
+that never changes the decision counts as 1 in comparisons; texts whose decision no order changes are left out. The
+smallest effects of interest: 0.01 nats, about what a prediction of probability 0.9 gives when a tenth of the
+probability goes to another class; and one word in twenty.
 
 Differs from Serrano & Smith: their code draws r as a rank and uses it as a position, so that it can hit i*. Ours is any
 input but i*. Their gradients are by the attention weights; ours are by the word vectors, of the margin of the decision.
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Above: how much further the prediction moves when the word with most attention is removed than when another is, by"
-    " the difference of their weights. Below: the share of the words that must go until the decision changes."
+    " the difference of their weights. Below: the share of the words that must be removed until the decision changes."
 )
 SMALLEST, SMALLEST_SHARE = 0.01, 0.05  # nats; share of the words
 FEWEST = 10  # texts that an interval needs
@@ -54,7 +54,7 @@ REMOVED = {
 
 
 class Config(ExperimentConfig):
-    """Remove the words with most attention, and others, and see what becomes of the prediction."""
+    """Remove the words with most attention, and others, and measure how the prediction changes."""
 
     erase: Literal["attention", "zero", "input"] = Field(
         "attention",
@@ -69,10 +69,10 @@ COLUMNS = Columns(
     what="one row per example",
     example=Column(int, "number of the example in its split"),
     label=Column(str, "the label, where the model predicts one class per text"),
-    position=Column(int, "which of the model's answers was looked at (0 where there is one)"),
+    position=Column(int, "which of the text's predictions was evaluated (0 if there is one)"),
     inputs=Column(int, "number of inputs: tokens that are not special and may be attended"),
-    top=Column(int, "place of i*, the input with the largest weight (-1: fewer than two inputs)"),
-    other=Column(int, "place of r, another input, drawn at random (-1: fewer than two inputs)"),
+    top=Column(int, "position of i*, the input with the largest weight (-1: fewer than two inputs)"),
+    other=Column(int, "position of r, another input, drawn at random (-1: fewer than two inputs)"),
     delta_weight=Column(float, "Δα: the weight of i* less that of r"),
     js_top=Column(float, "JS(p, q) in nats, q being the prediction without i*"),
     js_other=Column(float, "JS(p, q) in nats, q being the prediction without r"),
@@ -88,7 +88,7 @@ COLUMNS = Columns(
 
 
 def run(config: Config, context: "Context") -> pd.DataFrame:
-    """The table: for every example what its removals do."""
+    """The table: the effect of the removals on every example."""
     rows = [row for batch in context.batches() for row in _rows(config, context, batch)]
     return COLUMNS.table(rows).sort_values("example", kind="stable", ignore_index=True)
 
@@ -183,7 +183,7 @@ def figure(table: pd.DataFrame) -> Figure:
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     """Whether attention points at the words that decide: all three effects must say so, or one that it does not."""
     found = effects(table, seed)
-    answer, sentence = decided(*found)
+    answer, sentence = decide(*found)
     never = int(table[[f"flip_{order}" for order in METHODS]].isna().all(axis=1).sum())
     rest = f" {never:,} of {len(table):,} predictions change in none of the orders." if never else ""
     erased, weights = str(table["erased"].iloc[0]), str(table["weights"].iloc[0])
@@ -203,7 +203,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decided(moved: Effect, random: Effect, gradient: Effect) -> tuple[Any, str]:
+def decide(moved: Effect, random: Effect, gradient: Effect) -> tuple[Any, str]:
     """Yes if all three intervals are on attention's side of their limits, no if one is wholly on the other."""
     stands = (_stands(moved, SMALLEST), _stands(random, SMALLEST_SHARE), _stands(gradient, -SMALLEST_SHARE))
     top = {

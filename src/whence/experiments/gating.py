@@ -1,12 +1,13 @@
-"""Is this attention only a gate?
+"""Can the attention be rewritten as a gate on single words?
 
 Vashishth et al. 2019, Proposition 4.1. Where one text is read by additive attention, a word's weight is a gate σ(g(h))
-on its hidden state h: a function of that state alone, but for a factor that all words share. No word is weighed against
-another text. Where a second text asks, the weight is σ(g(h, q)), and that is no gate of h.
+on its hidden state h: a function of that state alone, but for a factor that all words share. The word is not compared
+with another text. Where there is a second text (a question), the weight is σ(g(h, q)), which is no gate of h.
 
 The check computes g for every hidden state by itself, no other token being present, gates, divides by the sum, mixes
-and decodes, and sets the outcome beside the model's own. Where a second text asks, a gate of h alone cannot know it:
-it is computed with another example's second text. The smallest effect of interest is a twentieth of the weight.
+and decodes, and compares the result with the model's own. Where there is a second text, a gate of h alone cannot depend
+on it: the gate is computed with another example's second text. The smallest effect of interest is a twentieth of the
+weight.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,20 +46,20 @@ COLUMNS = Columns(
     what="one row per example",
     example=Column(int, "number of the example in its split"),
     label=Column(str, "the label, where the model predicts one class per text"),
-    second=Column(bool, "whether a second text asks"),
+    second=Column(bool, "whether there is a second text"),
     off=Column(float, "largest difference of a class's probability between the model and its rewriting as a gate"),
     moved=Column(float, "total variation between the model's weights and those of the gate (½ Σ |α − α'|)"),
 )
 
 
 def run(config: Config, context: "Context") -> pd.DataFrame:
-    """The table: for every example how far a gate is from its attention."""
+    """The table: the distance between gate and attention of every example."""
     model = context.subject.model
     if model.config.model_type != "whence-additive":
         raise BadConfig(
             f"{context.subject.name} ({type(model).__name__}) does not weigh words one by one: in self-attention and in"
-            " translation a weight depends on the word that asks as well, and Proposition 4.1 does not speak about"
-            " that. Expected the model `additive` (whence train additive); see `layers` for others"
+            " translation a weight also depends on the query word, which Proposition 4.1 does not cover."
+            " Expected the model `additive` (whence train additive); see `layers` for others"
         )
     rows: list[dict[str, Any]] = []
     other = others([example.pair for example in context.examples])
@@ -147,14 +148,14 @@ def figure(table: pd.DataFrame) -> Figure:
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     """Whether this is attention in the sense of Vashishth et al. 2019: no where it can be rewritten as a gate."""
     found = effects(table, seed)
-    answer, sentence = decided(table, found[0])
+    answer, sentence = decide(table, found[0])
     return Verdict(
         question=1,
         answer=answer,
         sentence=sentence,
         effects=found,
         procedure="The weight of each word was computed from its own hidden state, with no other word present, and the"
-        " prediction was made from these weights. Where a second text asks, another example's was put in its place.",
+        " prediction was made from these weights. Where there is a second text, another example's replaced it.",
         means="A gate lets a word through by what the word is. Its weight says nothing about how the word relates to"
         " another text, since there is none. Vashishth et al. 2019 expect that such weights can be replaced without"
         " much loss.",
@@ -163,7 +164,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decided(table: pd.DataFrame, moved: Effect) -> tuple[Any, str]:
+def decide(table: pd.DataFrame, moved: Effect) -> tuple[Any, str]:
     """No if the model is reproduced by a gate, yes if a gate puts more weight elsewhere than is too small to matter."""
     off = float(table["off"].max())
     if not table["second"].any():

@@ -1,17 +1,17 @@
-"""Does the attention help another model that must use it?
+"""Does imposing this attention on another model help that model?
 
 Wiegreffe & Pinter 2019, §3.4; Yang 2019, §4.3 and §6. The attention that a model gives to each text is imposed on
-another model while it is trained and while it is tested. If it says which words matter, it will help; equal or random
-weights, or the same in random order, are what it has to be better than. The other model is the same one with its other
-parts free to learn (*same*; Yang 2019), or one that reads each word by itself (*words*): of a tagger a feed-forward
-layer (`weighted`; Yang 2019 §6), of an additive model its form without an encoder (Wiegreffe & Pinter's MLP).
+another model while it is trained and while it is tested. If the attention shows which words matter, it helps more than
+uniform or random weights, or than the same weights shuffled. The other model is the same one with its other parameters
+trained (*same*; Yang 2019), or one without context (*words*): for a tagger a feed-forward layer (`weighted`; Yang 2019
+§6), for an additive model its form without an encoder (Wiegreffe & Pinter's MLP).
 
-Sources: `base`, this model's attention; `adversary`, of models trained to attend otherwise (see `adversary`), for each
-λ; `uniform`, `random` (drawn once for each text), `permuted` (this model's in an order drawn once for each text); and
-`none`, where nothing is imposed and the model makes its own.
+Sources: `base`, this model's attention; `adversary`, of models trained to attend differently (see `adversary`), for
+each λ; `uniform`, `random` (drawn once for each text), `permuted` (this model's in an order drawn once for each text);
+and `none`, where nothing is imposed and the model computes its own.
 
 Differs from Yang 2019, whose code never handed the stored attention to the probe: its Table 2 (.90, .90, .89) is three
-times the source `none` here, told apart by chance alone.
+runs of what is the source `none` here, which differ by chance alone.
 """
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,7 +20,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis.guide import decided, effects, levels, numbers, reached
+from whence.analysis.guide import decide, effects, levels, numbers, source_scores
 from whence.core.errors import BadConfig
 from whence.evaluation.config import AdversarialConfig
 from whence.figures.intervals import intervals
@@ -33,11 +33,11 @@ from whence.results.verdict import Verdict
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
 
-CAPTION = "What a model gains by this attention over one that is given other weights instead."
+CAPTION = "What a model gains from this attention compared with other weights."
 
 
 class Config(AdversarialConfig):
-    """Impose this model's attention on another one, trained and tested so."""
+    """Train and test another model with this model's attention imposed on it."""
 
     sources: tuple[Literal["base", "uniform", "random", "permuted", "none"], ...] = Field(
         ("base", "uniform", "random", "permuted", "none"), min_length=1, description="whose weights are imposed"
@@ -46,10 +46,10 @@ class Config(AdversarialConfig):
         (), description="λ of adversaries whose attention is imposed too"
     )
     into: Literal["same", "words"] = Field(
-        "same", description="on the same model, its other parts free; or on one that reads each word by itself"
+        "same", description="the guided model: the same one with its other parameters trained, or one without context"
     )
 
-    def against(self) -> AdversarialConfig:
+    def adversarial_config(self) -> AdversarialConfig:
         """How the adversaries are trained: one of each λ."""
         return AdversarialConfig(
             **{**{name: getattr(self, name) for name in AdversarialConfig.model_fields}, "seeds": 1}
@@ -62,12 +62,12 @@ COLUMNS = Columns(
     label=Column(str, "the label, where the model predicts one class per text"),
     source=Column(str, "base, adversary, uniform, random, permuted or none (not imposed)"),
     strength=Column(float, "λ of the adversary whose attention is imposed"),
-    into=Column(str, "same: the same model with its other parts free; words: one that reads each word by itself"),
+    into=Column(str, "same: the same model, other parameters trained; words: a model without context"),
     seed=Column(int, "which of the guided models, counted from 0"),
     base=Column(float, "accuracy of the model whose attention it is, on the example"),
     score=Column(float, "accuracy of the guided model"),
-    base_counts=Column(str, "what the first measure is summed from, where it is no mean"),
-    counts=Column(str, "what the second measure is summed from, where it is no mean"),
+    base_counts=Column(str, "counts of the first F1 or BLEU; empty for accuracy"),
+    counts=Column(str, "counts of the second F1 or BLEU; empty for accuracy"),
 )
 
 
@@ -80,14 +80,14 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
         raise BadConfig(f"guide needs a model that predicts classes, and {context.subject.name} generates texts")
     base, rows = scores(context, config), []
     for source, strength, seed, other in guided(context, config):
-        marks = scores(other, config)
+        scored = scores(other, config)
         columns: dict[str, Any] = {
             "example": context.numbers,
             "label": context.labels,
-            "base": base.scores,
-            "score": marks.scores,
-            "base_counts": base.written(),
-            "counts": marks.written(),
+            "base": base.values,
+            "score": scored.values,
+            "base_counts": base.counts_as_text(),
+            "counts": scored.counts_as_text(),
         }
         same = {"source": source, "strength": strength, "into": config.into, "seed": seed}
         rows += [{**dict(zip(columns, row, strict=True)), **same} for row in zip(*columns.values(), strict=True)]
@@ -96,12 +96,12 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """How well models do under each source."""
-    return reached(table)
+    return source_scores(table)
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: `score under base`, `score under adversary 0.2` and so on,
-    in points; `share under` is the same of one instead of a hundred.
+    """The quantities of a study's ledger: `score under base`, `score under adversary 0.2` and so on,
+    in points; `share under` is the same as a fraction of one.
     """
     return numbers(table)
 
@@ -114,7 +114,7 @@ def figure(table: pd.DataFrame) -> Figure:
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     """Whether another model can use the attention: decided by uniform attention in its place."""
     found = effects(table, seed)
-    answer, sentence = decided(found, table)
+    answer, sentence = decide(found, table)
     return Verdict(
         question=1,
         answer=answer,

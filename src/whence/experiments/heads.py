@@ -1,21 +1,21 @@
-"""Do heads attend to words of strong feeling?
+"""Do heads attend to words of strong sentiment more than chance?
 
 Wu et al. 2020, §6.5, Eq. 14 and Fig. 6. A_h(i) is the attention that head h brings down to token i (layer-wise
 attention tracing, not normalized). The share of it that lies on words with a tag, over the texts that hold such a word,
 
     p_h(tag) = Σ_X Σ_i A_h(i) [tag of i] / Σ_X Σ_i A_h(i)
 
-is set beside chance: what a head gives that spreads the same attention evenly over the tokens of each of the same
+is compared with chance: the share of a head that spreads the same attention evenly over the tokens of each of the same
 texts. Tags: very positive, very negative, either. Intervals are bootstraps over texts; p comes from the standard
-deviation of the drawn differences to chance, corrected over heads and tags (Holm). The smallest effect of interest is
-two hundredths of the attention.
+deviation of the resampled differences from chance, corrected over heads and tags (Holm). The smallest effect of
+interest is two hundredths of the attention.
 
-Every window of a narrative is a text; narratives are drawn whole. Special tokens and padding count neither as attention
-nor as tokens; every piece of a word has the word's tag; punctuation is a token without one. By default tags are SST's
+Every window of a narrative is a text; narratives are resampled whole. Special tokens and padding count neither as
+attention nor as tokens; every subword has its word's tag; punctuation is a token without one. By default tags are SST's
 own word labels (4 and 0), as in the paper; with Warriner's norms they are the paper's cuts for SEND.
 
-Differs from the paper: its column of chance was computed on all texts with either tag, whichever tag was asked for, and
-two of its rows were swapped; that makes chance look up to three times smaller. Ours is of the same texts.
+Differs from the paper: its column of chance was computed on all texts with either tag, whatever the tag, and two of its
+rows were swapped; that makes chance look up to three times smaller. Here it is computed on the same texts.
 """
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -25,7 +25,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis.heads import ALPHA, TAGS, drawn, shares, summary
+from whence.analysis.heads import ALPHA, TAGS, bootstrap_above_chance, shares, summary
 from whence.core.errors import BadConfig
 from whence.data.lexical.lexicons import Lexicon, load_lexicon
 from whence.evaluation.config import ExperimentConfig
@@ -51,7 +51,7 @@ class Config(ExperimentConfig):
     """Measure the share of each head's attention on words of strong sentiment."""
 
     lexicon: str = Field(
-        "sst", description="whose words: sst, warriner, vader, or the path of a table with the columns word and value"
+        "sst", description="lexicon: sst, warriner, vader, or the path of a table with the columns word and value"
     )
     positive: Annotated[float | None, usually("by lexicon", "NUMBER")] = Field(
         None, description="words with at least this value are very positive"
@@ -59,7 +59,9 @@ class Config(ExperimentConfig):
     negative: Annotated[float | None, usually("by lexicon", "NUMBER")] = Field(
         None, description="words with a lower value are very negative"
     )
-    matching: Literal["exact", "lemma"] = Field("lemma", description="find words as they stand, or also their forms")
+    matching: Literal["exact", "lemma"] = Field(
+        "lemma", description="match words exactly, or also by their inflected forms"
+    )
     row: str = Field("auto", description="models without a local attention: where tracing starts (see `lat`)")
 
     def cache_key(self) -> dict[str, Any]:
@@ -108,7 +110,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 
 
 def cut_offs(config: Config, lexicon: Lexicon) -> tuple[float, float]:
-    """Below what words are very negative, from what on very positive."""
+    """The limits: words are very negative below the first, very positive from the second on."""
     low = lexicon.low if config.negative is None else config.negative
     high = lexicon.high if config.positive is None else config.positive
     if not low <= high:
@@ -127,12 +129,12 @@ def tag_of(value: float, low: float, high: float) -> str:
 def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     """How far the heads are above chance, on average, on words with each tag; intervals that hold for all tags."""
     found = []
-    named = {"both": "words of strong feeling", "v.pos": "very positive words", "v.neg": "very negative words"}
+    named = {"both": "words of strong sentiment", "v.pos": "very positive words", "v.neg": "very negative words"}
     for tag, words in named.items():
         n = table.loc[table["tag"] == tag, "example"].nunique()
         measured = NOT_MEASURED
         if n:
-            more, draws = drawn(table, tag, seed)
+            more, draws = bootstrap_above_chance(table, tag, seed)
             measured = interval(float(more.mean()), draws.mean(1), 1 - ALPHA / len(named))
         label = f"attention on {words}, mean over the heads, above chance"
         found.append(Effect.of("share_above_chance", label, measured, "of the attention", SMALLEST, n, variant=tag))
@@ -140,7 +142,7 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: each head's share, and chance (Wu et al. 2020 Fig. 6)."""
+    """The quantities of a study's ledger: each head's share, and chance (Wu et al. 2020 Fig. 6)."""
     names = {"both": "both", "v.pos": "very positive", "v.neg": "very negative"}
     found, rows = {}, summary(table)
     for row in rows.to_dict("records"):
@@ -151,7 +153,7 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """A heatmap of shares, heads from left to right, beside chance (Wu et al. 2020 Fig. 6)."""
+    """A heatmap of shares, heads from left to right, with chance (Wu et al. 2020 Fig. 6)."""
     rows = summary(table)
     heads = rows[rows["tag"] == "both"].nlargest(SHOWN, "share", keep="first")["head"].sort_values()
     order = [tag for tag in TAGS if (rows["tag"] == tag).any()]
@@ -165,28 +167,28 @@ def figure(table: pd.DataFrame) -> Figure:
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
-    """Whether heads attend to words of strong feeling more than chance, on average over the heads."""
+    """Whether heads attend to words of strong sentiment more than chance, on average over the heads."""
     found, rows = effects(table, seed), summary(table, seed)
     both = rows[rows["tag"] == "both"]
     surely = int(((both["p_holm"] < ALPHA) & (both["share"] > both["chance"])).sum())
-    answer, sentence = decided(found[0], float(both["share"].mean()), float(both["chance"].mean()), surely, len(both))
+    answer, sentence = decide(found[0], float(both["share"].mean()), float(both["chance"].mean()), surely, len(both))
     return Verdict(
         question=6,
         answer=answer,
         sentence=sentence,
         effects=tuple(found),
         procedure="Attention was traced down the layers, each head separately. In the texts that hold a word of strong"
-        f" feeling ({table['cuts'].iloc[0]}), the share on such words was compared with that of attention spread evenly"
-        " over the same texts. Texts were resampled for the intervals, which hold for the three effects together; p"
+        f" sentiment ({table['cuts'].iloc[0]}), the share on such words was compared with uniform attention over the"
+        " same texts. Texts were resampled for the intervals, which hold for the three effects together; p"
         " values are corrected for all heads and tags (Holm).",
-        means="Heads above chance give more attention to words of strong feeling than to other words.",
+        means="Heads above chance give more attention to words of strong sentiment than to other words.",
         does_not_mean="Heads of different layers are joined by their numbers alone, and a model stays the same when"
         " they are renumbered: a head's share is no property of the model. And attended words need not decide"
         " (question 3).",
     )
 
 
-def decided(effect: Effect, share: float, chance: float, surely: int, heads: int) -> tuple[Any, str]:
+def decide(effect: Effect, share: float, chance: float, surely: int, heads: int) -> tuple[Any, str]:
     """Yes if the whole interval is above the smallest effect of interest, no if it is below."""
     if effect.too_few:
         return "undecided", effect.too_few
@@ -195,10 +197,10 @@ def decided(effect: Effect, share: float, chance: float, surely: int, heads: int
         f" {effect.value:.3f}, {effect.low:.3f} to {effect.high:.3f}); {surely} of {heads} heads are above chance."
     )
     if effect.low > effect.smallest:
-        return "yes", f"Heads attend to words of strong feeling more than to others: {much}"
+        return "yes", f"Heads attend to words of strong sentiment more than to others: {much}"
     if effect.high < effect.smallest:
-        return "no", f"Heads hardly attend to words of strong feeling more than to others: {much}"
-    return "undecided", f"Heads may or may not attend to words of strong feeling more than to others: {much}"
+        return "no", f"Heads hardly attend to words of strong sentiment more than to others: {much}"
+    return "undecided", f"Heads may or may not attend to words of strong sentiment more than to others: {much}"
 
 
 EXPERIMENT = Experiment(

@@ -1,6 +1,6 @@
-"""Is there a quite different attention that gives the same answer?
+"""Is there very different attention that gives the same prediction?
 
-Jain & Wallace 2019, §4.2.2, Algorithm 3. For every text the attention at one site is replaced by another, all that lies
+Jain & Wallace 2019, §4.2.2, Algorithm 3. For every text the attention at one site is replaced by another, everything
 before it held fixed, to
 
     maximise JSD(α̃, α)  subject to  TVD(ŷ(α̃), ŷ(α)) ≤ ε
@@ -9,20 +9,20 @@ JSD is in nats, 0 to ln 2 = 0.69, and TVD = ½ Σ |p − q|. From K random start
 
     Σ_k JSD(α̃_k, α) − λ Σ_k (TVD_k − ε)₊ + s · mean JSD between the α̃_k
 
-and of all that met ε on the way the furthest is taken; where none did, the text's own attention, whose JSD is 0. Every
-one is then imposed on the model, and what stands in the table is what a whole forward pass says.
+and the furthest candidate that met ε in any step is kept; where none did, the text's own attention, whose JSD is 0.
+Each is then imposed on the model, and the table holds the values of a whole forward pass.
 
-Where one query reads the text, α is its only row; else the row from which the answer is read (as `raw_attention` has
-it), or all, and JSD the mean over rows and heads. Special tokens keep their weight. Texts with fewer than two inputs
-have no other attention, and count for nothing.
+Where one query reads the text, α is its only row; else the row from which the prediction is read (as in
+`raw_attention`), or all, and JSD the mean over rows and heads. Special tokens keep their weight. Texts with fewer than
+two inputs have no other attention and are left out.
 
-A *quite different* attention has a JSD above 0.2: about what comes of taking half of the weight from the only word that
-has it and giving it to others (0.216).
+*Very different* attention has a JSD above 0.2: about what results from moving half of the weight from the only word
+that has any to other words (0.216).
 
 Differs from the paper: its code optimises for ε = .01, takes the last step of each start, and selects within .05, for
-all tasks (`--penalised-change 0.01 --keep last --max-output-change 0.05`). s is .5 in the paper, .8 in its code; here
-0 unless asked for, since it hardly changes the furthest and costs as much again. Its change is |p − q| of one sigmoid,
-which is the TVD of two classes, or Σ |p − q| of several, which is twice it (`--measure author_code`).
+all tasks (`--penalised-change 0.01 --keep last --max-output-change 0.05`). s is .5 in the paper, .8 in its code; here 0
+by default, since it hardly changes the result and doubles the cost. Its change is |p − q| of one sigmoid, which is the
+TVD of two classes, or Σ |p − q| of several, which is twice it (`--measure author_code`).
 """
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -32,7 +32,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field, field_validator
 
-from whence.analysis.instance_adversary import MOST, asked, effects, numbers, quartiles
+from whence.analysis.instance_adversary import MOST, by_limit, effects, numbers, quartiles
 from whence.core.errors import BadConfig
 from whence.evaluation.config import SPECIAL_TOKENS, ExperimentConfig
 from whence.figures.violins import violins
@@ -74,22 +74,24 @@ class Config(ExperimentConfig):
         "total_variation", description="of change: ½ Σ |p − q|, or as Jain & Wallace's code has it"
     )
     restarts: int = Field(5, gt=0, description="random starts of each search")
-    steps: Annotated[int | None, usually("500; 100 where no pooling attention is altered", "INT")] = Field(
+    steps: Annotated[int | None, usually("500; 100 where no pooling attention is replaced", "INT")] = Field(
         None, gt=0, description="steps of each search"
     )
     learning_rate: Annotated[float | None, usually("5 / steps", "NUMBER")] = Field(
         None, gt=0, description="Adam's, so .01 for 500 steps"
     )
-    penalty: float = Field(500.0, gt=0, description="λ, on what the change is too large")
+    penalty: float = Field(500.0, gt=0, description="λ, on the change in excess of ε")
     spread: float = Field(
         0.0, ge=0, description="s, on the distance between the restarts (Jain & Wallace: .5; their code: .8)"
     )
-    keep: Literal["best", "last"] = Field("best", description="of a search: the best within ε on its way, or the last")
+    keep: Literal["best", "last"] = Field(
+        "best", description="which step of a search is kept: the best within ε, or the last"
+    )
 
     @field_validator("max_output_change")
     @classmethod
     def _rising(cls, given: tuple[float, ...]) -> tuple[float, ...]:
-        """Each once, the strictest first."""
+        """The limits, each once, in rising order."""
         if min(given) <= 0:
             raise ValueError("a change that is allowed must be above 0")
         return tuple(sorted(set(given)))
@@ -119,7 +121,7 @@ COLUMNS = Columns(
 
 
 def run(config: Config, context: "Context") -> pd.DataFrame:
-    """The table: for every example how far its attention can be moved, within each limit."""
+    """The table: for every example how far its attention can be moved within each limit."""
     from whence.evaluation.editable_attention import single_site, with_copies
 
     if context.subject.task.name == "seq2seq":
@@ -169,13 +171,13 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: `JSD within 0.01` (mean) and `quite different within 0.01` (share)."""
+    """The quantities of a study's ledger: `JSD within 0.01` (mean) and `quite different within 0.01` (share)."""
     return numbers(table)
 
 
 def figure(table: pd.DataFrame) -> Figure:
     """Violins of JSD by bins of the largest weight (Jain & Wallace Fig. 8), one for each limit; of one, by label."""
-    there = pd.concat(asked(table).values())
+    there = pd.concat(by_limit(table).values())
     several = there["limit"].nunique() > 1
     drawn = there.assign(limit=[f"ε = {limit:g}" for limit in there["limit"]])
     return violins(
@@ -193,7 +195,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     few have within the widest.
     """
     found = effects(table, seed)
-    answer, sentence = decided(found[0], found[-1], *asked(table))
+    answer, sentence = decide(found[0], found[-1], *by_limit(table))
     site, steps = str(table["site"].iloc[0]), int(table["steps"].iloc[0])
     return Verdict(
         question=5,
@@ -213,7 +215,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decided(strict: Effect, wide: Effect, first: float, *others: float) -> tuple[Any, str]:
+def decide(strict: Effect, wide: Effect, first: float, *others: float) -> tuple[Any, str]:
     """No if most texts have another attention within the strictest limit; yes if few have within the widest."""
     last = (first, *others)[-1]
     if strict.too_few:

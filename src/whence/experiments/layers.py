@@ -1,9 +1,9 @@
-"""How much is lost as attention is shuffled in one layer after another?
+"""How much accuracy is lost as attention is shuffled in more and more layers?
 
 Vashishth et al. 2019, §4.3 and Fig. 4. The attention weights are shuffled in no layer, in one, in two, and so on until
 all: from the bottom up, or from the top down. A classifier's or a language model's layers are one group; of an
-encoder–decoder the encoder's own attention, the decoder's own and that across are three, each shuffled by itself. The
-smallest effect of interest is two points of accuracy or BLEU, as in the ablation.
+encoder–decoder the encoder's own attention, the decoder's own and the cross-attention are three, each shuffled
+separately. The smallest effect of interest is two points of accuracy or BLEU, as in the ablation.
 
 Differs from the paper: it does not say in which order layers are shuffled, nor whether [CLS] and [SEP] are; here both
 orders, and special tokens keep their weight by default.
@@ -17,7 +17,15 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 import whence
-from whence.analysis.scores import MARK, SUMMED_FROM, Marks, loses, measured, summed, undecidable
+from whence.analysis.scores import (
+    COUNTS_MEANING,
+    SCORE_MEANING,
+    Scores,
+    describe_loss,
+    metric_and_counts,
+    metric_name,
+    why_undecidable,
+)
 from whence.evaluation.config import AblationConfig
 from whence.evaluation.locations import Place, matching
 from whence.figures.curves import curves
@@ -54,8 +62,8 @@ COLUMNS = Columns(
     direction=Column(str, "bottom-up or top-down"),
     depth=Column(int, "number of layers that are shuffled"),
     layer=Column(str, "the layer that was shuffled last; empty at depth 0"),
-    score=Column(float, f"{MARK}; mean over the draws"),
-    counts=Column(str, SUMMED_FROM),
+    score=Column(float, f"{SCORE_MEANING}; mean over the draws"),
+    counts=Column(str, COUNTS_MEANING),
 )
 
 
@@ -64,7 +72,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     from whence.evaluation.scoring import scores
 
     rows: list[dict[str, Any]] = []
-    known: dict[tuple[str, ...], Marks] = {(): scores(context, config)}  # all layers are the same ones from either end
+    known: dict[tuple[str, ...], Scores] = {(): scores(context, config)}  # all layers are the same ones from either end
     for group, sites in groups(context.subject, config.sites).items():
         for direction in DIRECTIONS:
             order = sites if direction == "bottom-up" else sites[::-1]
@@ -91,17 +99,17 @@ def groups(subject: "Subject", patterns: Sequence[str] = ("*",)) -> dict[str, tu
     return found
 
 
-def _rows(context: "Context", marks: Marks, about: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows(context: "Context", scored: Scores, about: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {"example": number, "label": label, **about, "score": score, "counts": counts}
         for number, label, score, counts in zip(
-            context.numbers, context.labels, marks.scores, marks.written(), strict=True
+            context.numbers, context.labels, scored.values, scored.counts_as_text(), strict=True
         )
     ]
 
 
 def losses(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """For every group, direction and depth what is left and the points lost, with a paired bootstrap interval.
+    """For every group, direction and depth the score and the points lost, with a paired bootstrap interval.
 
     The intervals hold together for all depths that there are (Bonferroni).
     """
@@ -109,10 +117,10 @@ def losses(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     by_step = {step: rows.sort_values("example") for step, rows in table.groupby(steps, sort=False)}
     n_steps = max(1, sum(depth != 0 for _, _, depth in by_step))
     unshuffled = next(rows for (_, _, depth), rows in by_step.items() if depth == 0)
-    measure, base = summed(unshuffled["score"], unshuffled["counts"])  # [example count]
+    measure, base = metric_and_counts(unshuffled["score"], unshuffled["counts"])  # [example count]
     found = []
     for step, rows in by_step.items():
-        _, left = summed(rows["score"], rows["counts"])
+        _, left = metric_and_counts(rows["score"], rows["counts"])
         interval = paired_bootstrap_of(
             measure, base[None], left[None], seed=seed, level=1 - 0.05 / n_steps, draws=max(2000, 40 * n_steps)
         )
@@ -130,7 +138,7 @@ def losses(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
 
 def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     """What is lost with all layers of a group shuffled, with the lowest alone, and with the topmost alone."""
-    found, n, unit = [], table["example"].nunique(), f"points of {measured(table['counts'])} lost"
+    found, n, unit = [], table["example"].nunique(), f"points of {metric_name(table['counts'])} lost"
     for group, lost in losses(table, seed).groupby("group", sort=False):
         last = int(lost["depth"].max())
         depths = {"all": ("bottom-up", last), "lowest": ("bottom-up", 1), "topmost": ("top-down", 1)}
@@ -159,8 +167,8 @@ def figure(table: pd.DataFrame) -> Figure:
     base = float(lost.loc[lost["depth"] == 0, "left"].iloc[0])
     left = lost.assign(low=base - lost["high"], high=base - lost["low"])
     dotted = dict.fromkeys(left["group"], base)
-    unit = measured(table["counts"])
-    scale = "right answers (%)" if unit == "accuracy" else unit
+    unit = metric_name(table["counts"])
+    scale = "accuracy (%)" if unit == "accuracy" else unit
     return curves(
         left, "depth", "left", "direction", "group", "low", "high", dotted, "layers whose attention is shuffled", scale
     )
@@ -172,10 +180,10 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     whole = [effect for effect in found if effect.variant == "all"]
     deciding = max(whole, key=lambda effect: effect.value)
     unshuffled = table[table["depth"] == 0].drop_duplicates("example")
-    measure, base = summed(unshuffled["score"], unshuffled["counts"])
-    why_not = undecidable(deciding, unshuffled["label"], float(measure(base.sum(0))))
+    measure, base = metric_and_counts(unshuffled["score"], unshuffled["counts"])
+    why_not = why_undecidable(deciding, unshuffled["label"], float(measure(base.sum(0))))
     depth = int(table.loc[table["group"] == deciding.place, "depth"].max())
-    answer, sentence = decided(deciding, [effect for effect in found if effect not in whole], depth, why_not)
+    answer, sentence = decide(deciding, [effect for effect in found if effect not in whole], depth, why_not)
     return Verdict(
         question=1,
         answer=answer,
@@ -184,18 +192,17 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         procedure="The attention weights were shuffled among the words in one layer, then in two, and so on, from the"
         " bottom up and from the top down, and the predictions were scored each time. The intervals hold for all depths"
         " together.",
-        means=f"Where {measured(table['counts'])} falls with a layer, what comes out of it depends on where that layer"
-        " attends.",
+        means=f"Where {metric_name(table['counts'])} falls with a layer, its output depends on where it attends.",
         does_not_mean="A layer that can be shuffled without loss may still matter: other layers may compensate. And a"
         " layer that matters need not show which words decide (question 3).",
     )
 
 
-def decided(effect: Effect, single: list[Effect], depth: int, undecidable: str = "") -> tuple[Any, str]:
+def decide(effect: Effect, single: list[Effect], depth: int, why_undecidable: str = "") -> tuple[Any, str]:
     """Yes if the whole interval of the loss is above the smallest effect of interest, no if it is below."""
-    if undecidable:
-        return "undecided", undecidable
-    loss = f"with {_which('all', depth)}{WHERE.get(effect.place, '')} shuffled, the model {loses(effect)}"
+    if why_undecidable:
+        return "undecided", why_undecidable
+    loss = f"with {_which('all', depth)}{WHERE.get(effect.place, '')} shuffled, the model {describe_loss(effect)}"
     alone = "; ".join(
         f"with {_which(one.variant, depth)}{WHERE.get(one.place, '')} alone, {one.value:.1f}" for one in single
     )

@@ -1,17 +1,17 @@
-"""Do words that people find good or bad get higher scores than neutral ones?
+"""Do words that people rate as good or bad get higher scores than neutral ones?
 
 Wu et al. 2020, §6.4, Eq. 12 and Fig. 5. The mean score A_w of every word seen more than once is regressed on its
 valence in a lexicon, A_w = b0 + b1 Val_w + b2 Val_w² + ε, on orthogonal polynomials as R's `lm(att ~ poly(val, 2))`. A
-U, high at both ends, has b2 > 0. What that claim needs besides: that the curve turns (two-lines test, Simonsohn 2018),
-also with the word's frequency (its logarithm) and length held fixed; that it holds with other sentences (bootstrap);
-and that random scores and the same model untrained have no such U.
+U, high at both ends, has b2 > 0. The claim also needs that the curve turns (two-lines test, Simonsohn 2018), also with
+the word's frequency (its logarithm) and length held fixed; that it holds in resampled sentences (bootstrap); and that
+random scores and the same model untrained have no such U.
 
 The effect is the correlation of scores with the second polynomial (b2 over √n and their standard deviation), whatever
 their scale; the smallest of interest is 0.1, a small correlation by convention (Cohen 1988).
 
-Words are those of `words`. They are looked up as they stand, else as forms of words that are there, by rules for
-endings (`whence.data.lexical.lemmas`); how many were found how is told. Differs from the paper, which took WordNet's
-lemmas, all forms by the package `word_forms`, and corrections by hand that are not released.
+Words are those of `words`. They are looked up exactly, else by their inflected forms, with rules for endings
+(`whence.data.lexical.lemmas`); the counts of both are reported. Differs from the paper, which took WordNet's lemmas,
+all forms by the package `word_forms`, and corrections by hand that are not released.
 """
 
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,7 +21,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis.lexicon import bent, curvatures, fits, numbers, rated, regressions, words_of
+from whence.analysis.lexicon import curvatures, fits, numbers, rated_words, regressions, word_curvature, words_of
 from whence.data.lexical.lexicons import load_lexicon
 from whence.evaluation.config import AttributionConfig
 from whence.figures.fit_panels import fit_panels
@@ -48,7 +48,9 @@ class Config(AttributionConfig):
     lexicon: str = Field(
         "vader", description="warriner, vader, sst, or the path of a table with the columns word and value"
     )
-    matching: Literal["exact", "lemma"] = Field("lemma", description="find words as they stand, or also their forms")
+    matching: Literal["exact", "lemma"] = Field(
+        "lemma", description="match words exactly, or also by their inflected forms"
+    )
     at_least: int = Field(2, gt=0, description="leave out words that occur less often (the paper: 2)")
     untrained: bool = Field(True, description="score the words also by the same model before training")
 
@@ -77,7 +79,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 
     lexicon = load_lexicon(config.lexicon, config.data_dir)
     found = [_scored(config.method, config, context, "trained")]
-    learned = tuple(method for method in config.method if method != "random")  # which knows no model
+    learned = tuple(method for method in config.method if method != "random")  # random scores need no model
     if config.untrained and learned:
         found.append(_scored(learned, config, untrained(context), "untrained"))
     table = pd.concat(found)
@@ -105,7 +107,7 @@ def summary(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: `b2 of lat`, `p of b2 of lat`, `correlation of lat and random`, ..."""
+    """The quantities of a study's ledger: `b2 of lat`, `p of b2 of lat`, `correlation of lat and random`, ..."""
     return numbers(table, summary(table))
 
 
@@ -120,14 +122,14 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
 
     Bootstrap intervals over examples, the same for both sides, that hold for the three together (Bonferroni).
     """
-    words, drawn = rated(table), curvatures(table, seed, DRAWS)
+    words, drawn = rated_words(table), curvatures(table, seed, DRAWS)
     first = (str(table["state"].iloc[0]), str(table["method"].iloc[0]))
     sides = {"": None, "random": ("trained", "random"), "untrained": ("untrained", first[1])}
     there = {variant: key for variant, key in sides.items() if key is None or (key in words and key != first)}
     found = []
     for variant, key in there.items():
         beyond = f", beyond {BEYOND[variant]}" if key else ""
-        value = bent(words[first]) - (bent(words[key]) if key else 0)
+        value = word_curvature(words[first]) - (word_curvature(words[key]) if key else 0)
         low = high = np.nan
         if first in drawn and (key is None or key in drawn):
             moved = drawn[first] - (drawn[key] if key else 0)
@@ -146,9 +148,9 @@ def figure(table: pd.DataFrame) -> Figure:
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     """Whether words of strong valence get higher scores: a U that turns, beyond what chance and no training give."""
     method, found, counts = str(table["method"].iloc[0]), effects(table, seed), matches(table)
-    words = rated(table)[str(table["state"].iloc[0]), method]
+    words = rated_words(table)[str(table["state"].iloc[0]), method]
     plain, controlled = fits(words, False), fits(words, True)
-    answer, sentence = decided(method, found, plain["shape"], controlled["shape"])
+    answer, sentence = decide(method, found, plain["shape"], controlled["shape"])
     return Verdict(
         question=6,
         answer=answer,
@@ -175,7 +177,7 @@ def _numbers(fit: dict[str, Any]) -> str:
     return f" {b1}, {b2}, R² = {fit['r_squared']:.3f}, {fit['n']:,} words."
 
 
-def decided(method: str, found: list[Effect], plain: str, controlled: str) -> tuple[Any, str]:
+def decide(method: str, found: list[Effect], plain: str, controlled: str) -> tuple[Any, str]:
     """Yes if the curve turns, with controls too, and all intervals are above the limit; no if one is wholly below."""
     own, *others = found
     if not np.isfinite(own.low):

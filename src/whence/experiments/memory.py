@@ -1,21 +1,21 @@
-"""How long does a model remember the first word, and is what drifts faster forgotten sooner?
+"""How long does a model remember the first word, and do faster-moving states forget sooner?
 
 Mrini et al. 2019 asks for Haviv et al.'s (2019) study of memory on language. A model reads an item, then t words of
-noise, then a cue, and says what the item was: a word (`recall`, `recall:apart`), or which of twenty real sentences
-(`recall:sst`, `recall:multi30k`). It learns from delays of up to ten words and is asked after longer ones too. Five
-kinds of model are trained for it: an RNN, an LSTM and a GRU that answer from their last state, an LSTM with an
+noise, then a cue, and predicts the item: a word (`recall`, `recall:apart`), or which of twenty real sentences
+(`recall:sst`, `recall:multi30k`). It learns from delays of up to ten words and is tested after longer ones too. Five
+kinds of model are trained for it: an RNN, an LSTM and a GRU that predict from their last state, an LSTM with an
 attention over its states, and a Transformer. None reads backwards, and all have the same width.
 
-*Recall* is the share of items that are named rightly, by delay; chance is one in twenty. *Forgetting* of an item is the
-share of wrong answers after delays longer than those learned. *Speed* is how far an item's state moves at one step of
-mean noise, once it has been held for as long as the longest delay learned: √(2q), q = ½‖F(s) − s‖² (Sussillo & Barak
-2013), where Haviv et al. go on downhill to a minimum of q. *Drift* is ‖s_k − s_{k−1}‖ under the noise that was really
-read, mean over as many steps (`models/drifting.py`). The state is all that goes on to the next word, of an LSTM hidden
-and cell. A Transformer carries no state and has neither. The relation is Kendall's τ-b over the items of each trained
+*Recall* is the accuracy by delay; chance is one in twenty. *Forgetting* of an item is the share of wrong predictions
+after delays longer than those learned. *Speed* is how far an item's state moves at one step of mean noise, once it has
+been held for as long as the longest delay learned: √(2q), q = ½‖F(s) − s‖² (Sussillo & Barak 2013), where Haviv et al.
+descend further to a minimum of q. *Drift* is ‖s_k − s_{k−1}‖ under the noise that was actually read, mean over as many
+steps (`evaluation/state_drift.py`). The state is all that is passed to the next word, for an LSTM hidden and cell
+state. A Transformer carries no state and has neither. The relation is Kendall's τ-b over the items of each trained
 model, mean over models; the interval is a bootstrap over items and models.
 
-It answers none of the six questions of an audit: there is no attention in three of its models. It says what attention
-is for (Mrini et al. 2019, §4): a road past a state that forgets.
+It answers none of the six questions of an audit: three of its models have no attention. It shows what attention is for
+(Mrini et al. 2019, §4): access to earlier words that the state has forgotten.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,8 +25,17 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis import memory as _memory_judged
-from whence.analysis.memory import NAMES, beyond, by_delay, by_item, by_model, learned, recalled, related
+from whence.analysis import memory as analysis
+from whence.analysis.memory import (
+    NAMES,
+    beyond_training,
+    by_delay,
+    by_item,
+    by_model,
+    rank_correlation,
+    recall,
+    within_training,
+)
 from whence.data.synthetic.recall import delay_of
 from whence.evaluation.config import TrainingExperimentConfig
 from whence.figures.curves import curves
@@ -83,7 +92,7 @@ COLUMNS = Columns(
     model=Column(str, "kind of model: rnn, lstm, gru, lstm_attention, transformer; or given"),
     seed=Column(int, "seed of the training, -1 for the given model"),
     example=Column(int, "number of the example in its split"),
-    item=Column(int, "number of what is to be remembered, among the classes, from 0"),
+    item=Column(int, "number of the item's class, from 0"),
     words=Column(int, "words of the item"),
     delay=Column(int, "words of noise between the item and the cue"),
     longest=Column(int, "the longest delay in training"),
@@ -95,7 +104,7 @@ COLUMNS = Columns(
 
 
 def run(config: Config, evaluated: "TrainedModels") -> pd.DataFrame:
-    """The table: every example, as every model remembers it."""
+    """The table: every example under every model."""
     longest = max(delay_of(example) for example in evaluated.corpus["train"])
     chosen = [evaluated.corpus[evaluated.split][number] for number in evaluated.numbers]
     numbers = {label: number for number, label in enumerate(evaluated.corpus.labels)}
@@ -113,7 +122,7 @@ def run(config: Config, evaluated: "TrainedModels") -> pd.DataFrame:
         (kind, seed): config.training(kind, seed) for kind in config.kinds for seed in range(config.seeds)
     }
     tables = [
-        texts.assign(model=kind, seed=seed, **measured(context, texts["words"].tolist(), longest))
+        texts.assign(model=kind, seed=seed, **recall_and_motion(context, texts["words"].tolist(), longest))
         for (kind, seed), context in models(evaluated, wanted)
     ]
     table = pd.concat(tables, ignore_index=True)
@@ -123,14 +132,14 @@ def run(config: Config, evaluated: "TrainedModels") -> pd.DataFrame:
 def models(
     evaluated: "TrainedModels", wanted: Mapping[tuple[str, int], dict[str, Any]]
 ) -> Iterator[tuple[tuple[str, int], "Context"]]:
-    """Those that are trained, then the one that was given."""
+    """The trained models, then the given one."""
     yield from evaluated.trained(wanted)
     if evaluated.subject is not None:
         yield ("given", -1), evaluated.context(evaluated.subject)
 
 
-def measured(context: "Context", words: list[int], longest: int) -> dict[str, Any]:
-    """What one model remembers, and how it moves."""
+def recall_and_motion(context: "Context", words: list[int], longest: int) -> dict[str, Any]:
+    """Which items one model recalls, and how its state moves."""
     from whence.evaluation.scoring import accuracy
     from whence.evaluation.state_drift import drifts
 
@@ -144,7 +153,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: `recall of LSTM after 20 words, %`, `recall of LSTM, learned, %` and
+    """The quantities of a study's ledger: `recall of LSTM after 20 words, %`, `recall of LSTM, learned, %` and
     `..., beyond, %`, `τ of speed and forgetting, LSTM` (also of drift), `chance, %`.
     """
     found = {"chance, %": _percent(Interval(float(table["chance"].iloc[0]), float("nan"), float("nan")))}
@@ -154,10 +163,10 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     items = by_item(table)
     for model, rows in table.groupby("model", sort=False):
         name = NAMES[str(model)]
-        found[f"recall of {name}, learned, %"] = _percent(recalled(learned(rows)))
-        found[f"recall of {name}, beyond, %"] = _percent(recalled(beyond(rows)))
+        found[f"recall of {name}, learned, %"] = _percent(recall(within_training(rows)))
+        found[f"recall of {name}, beyond, %"] = _percent(recall(beyond_training(rows)))
         for moved in ("speed", "drift"):
-            found[f"τ of {moved} and forgetting, {name}"] = related(items, moved, [str(model)])
+            found[f"τ of {moved} and forgetting, {name}"] = rank_correlation(items, moved, [str(model)])
     return found
 
 
@@ -167,7 +176,7 @@ def _percent(share: Interval) -> Interval:
 
 def effects(table: pd.DataFrame) -> list[Effect]:
     """How forgetting goes with speed, and what is recalled after longer delays than learned."""
-    return _memory_judged.effects(table)
+    return analysis.effects(table)
 
 
 def figure(table: pd.DataFrame) -> Figure:
@@ -187,7 +196,7 @@ def figure(table: pd.DataFrame) -> Figure:
 
 
 def figures(table: pd.DataFrame) -> dict[str, Figure]:
-    """More figures: what is forgotten of each item by the speed of its state, and by its drift."""
+    """More figures: forgetting of each item by the speed of its state, and by its drift."""
     names = [NAMES[str(model)] for model in table["model"].unique()]
     items = by_item(table).replace({"model": NAMES})
     labels = {"speed": "speed at mean noise, ‖F(s) − s‖", "drift": "drift under noise, mean ‖step‖"}
@@ -201,9 +210,9 @@ def figures(table: pd.DataFrame) -> dict[str, Figure]:
 
 
 def verdict(table: pd.DataFrame) -> Verdict:
-    """Whether items whose state moves faster are forgotten more, by models that answer from their last state."""
+    """Whether items whose state moves faster are forgotten more, by models that predict from their last state."""
     found = effects(table)
-    answer, sentence = _memory_judged.decided(found[0], found[2:], float(table["chance"].iloc[0]))
+    answer, sentence = analysis.decide(found[0], found[2:], float(table["chance"].iloc[0]))
     return Verdict(
         question=NONE,
         answer=answer,

@@ -2,8 +2,8 @@
 
 Jain & Wallace 2019, §4.2.1, Algorithm 2; Vashishth et al. 2019, §4.1 and Fig. 2. For every example the attention
 weights are shuffled among the words, many times; each time the prediction moves by some total variation. The figure
-sets the median of these against the largest weight: if an attention that is sharp can be shuffled and nothing happens,
-it did not matter where it pointed.
+plots the median of these against the largest weight: if sharp attention can be shuffled without effect, it did not
+matter where the model attended.
 """
 
 from dataclasses import replace
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from whence.subject.batch import Batch
 
 CAPTION = "How far predictions move when attention is shuffled: by how sharp it was, or by place. Left: hardly."
-SMALLEST = 0.1  # a tenth of the probability moved to other answers
+SMALLEST = 0.1  # a tenth of the probability moved to other classes
 AT_ONCE = 2**24  # logits held at a time
 SHOWN = 12  # places in a figure
 
@@ -50,8 +50,8 @@ class Config(AblationConfig):
     )
     steps: Literal["all", "quartile"] = Field(
         "all",
-        description="translators: mean over all steps, or at the step where a quarter of the targets has ended (paper"
-        " Vashishth et al. 2019), shorter ones being left out",
+        description="translators: mean over all steps, or at the step where a quarter of the targets has ended"
+        " (Vashishth et al. 2019), shorter ones being left out",
     )
 
 
@@ -109,7 +109,7 @@ def quartile(context: "Context") -> int:
 
 
 def answered(batch: "Batch", step: int | None) -> np.ndarray:
-    """The positions that are compared: all that are answered, or the one step: [batch position]."""
+    """The positions that are compared: all with a prediction, or the one step: [batch position]."""
     positions = np.asarray(batch.predicted_positions)
     return positions if step is None else np.logical_and(positions, np.arange(positions.shape[1]) == step)
 
@@ -143,7 +143,7 @@ def max_weight(
 
 
 def real_queries(context: "Context", batch: "Batch", site: str, n_query: int, step: int | None = None) -> np.ndarray:
-    """Which queries of a site stand for something and are not padding, and are those of the step: [batch query]."""
+    """Which queries of a site are real (no padding) and belong to the step: [batch query]."""
     of_target = context.subject.task.name == "seq2seq" and context.subject.sites[site].kind in ("causal", "cross")
     real = answered(batch, step) if of_target else np.asarray(batch.mask)
     return real if real.shape[1] == n_query else np.ones((len(batch), n_query), bool)
@@ -212,7 +212,7 @@ def figure(table: pd.DataFrame) -> Figure:
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     """Whether shuffling moves the prediction by a tenth of the probability, on average: at the place of most effect."""
     found = effects(table, seed)
-    answer, sentence = decided(found[0])
+    answer, sentence = decide(found[0])
     together = " The intervals hold for all places together." if len(found) > 1 else ""
     return Verdict(
         question=1,
@@ -228,7 +228,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decided(effect: Effect) -> tuple[Any, str]:
+def decide(effect: Effect) -> tuple[Any, str]:
     """Yes if the whole interval is above the smallest effect of interest, no if it is below."""
     if effect.too_few:
         return "undecided", effect.too_few

@@ -1,19 +1,18 @@
-"""What does each layer of the model know of a sentence?
+"""Which properties of a sentence can be read from each layer's vectors?
 
-Conneau et al. 2018: a small classifier, the *probe*, is trained to find a property of a sentence in the vector that the
-model has of it after each layer: its length, its words, its tree, its tense. Ten tasks, made from any treebank that is
-in CoNLL-U (see `whence.data.probing.tasks` for how, and for what differs from theirs); or the labels of any corpus,
-among them SentEval's own (`senteval:past_present`). A sentence's vector is the mean over its tokens, or the first
-token's.
+Conneau et al. 2018: a small classifier, the *probe*, is trained to find a property of a sentence in the model's vector
+of it after each layer: its length, its words, its tree, its tense. Ten tasks, made from any treebank that is in CoNLL-U
+(see `whence.data.probing.tasks` for how, and for what differs from theirs); or the labels of any corpus, among them
+SentEval's own (`senteval:past_present`). A sentence's vector is the mean over its tokens, or the first token's.
 
-A probe that is right may have learned the task itself (Hewitt & Liang 2019). Beside it stand:
-- *control*: the same probe on labels that mean nothing. Each type of first word has one, given by a hash, which all
-  sentences that begin with it have. *Selectivity* is accuracy less control accuracy: what is not learned by heart.
-- *majority*: the most frequent label. *bag*: a probe on the mean of the model's own word vectors, as they stand in its
+A probe may learn the task itself (Hewitt & Liang 2019). It is therefore compared with:
+- *control*: the same probe on labels without meaning: a hash of the first word, the same for all sentences that
+  begin with it. *Selectivity* is accuracy less control accuracy: what is not memorised.
+- *majority*: the most frequent label. *bag*: a probe on the mean of the model's own word vectors, as in its embedding
   table. *random*: the same architecture with random weights, layer by layer, which is the floor (Zhang & Bowman 2018).
 
 Intervals are bootstraps over the sentences of the test. The smallest effect of interest is two points of accuracy. The
-experiment answers none of an audit's six questions: it looks at vectors, and not at attention.
+experiment answers none of an audit's six questions: it measures vectors, not attention.
 
 *Differs from the papers*: probes are not tuned but the same everywhere, and control labels are of sentences.
 """
@@ -28,7 +27,7 @@ from matplotlib.figure import Figure
 from pydantic import Field
 from tqdm.auto import tqdm
 
-from whence.analysis import probes as judged
+from whence.analysis import probes as analysis
 from whence.analysis.probes import BAG, MAJORITY, NONE, RANDOM, TRAINED
 from whence.core.errors import BadData
 from whence.data.examples import Corpus, Example
@@ -65,7 +64,7 @@ Name = Literal[
     "coordination_inversion",
 ]
 CAPTION = (
-    "Right answers of probes after each layer, with 95 % intervals over sentences; layer 0 is what enters the first."
+    "Accuracy of probes after each layer, with 95 % intervals over sentences; layer 0 is what enters the first."
     " Dotted: the most frequent label. Dashed: a probe on the mean of the word vectors."
 )
 
@@ -73,13 +72,15 @@ CAPTION = (
 class Config(ExperimentConfig):
     """Train probes on the vectors of every layer."""
 
-    tasks: tuple[Name, ...] = Field(get_args(Name), min_length=1, description="what is asked of a treebank's sentences")
+    tasks: tuple[Name, ...] = Field(
+        get_args(Name), min_length=1, description="properties of a treebank's sentences to probe for"
+    )
     probe: tuple[Kind, ...] = Field(
         ("logistic", "mlp"), min_length=1, description="kinds of probes; the first one decides"
     )
     read: Literal["mean", "first"] = Field("mean", description="a sentence's vector: mean over tokens, or the first's")
     train: int = Field(2000, gt=0, description="sentences of each task that a probe is trained on, at most")
-    test: int = Field(1000, gt=0, description="sentences of each task that it is asked, at most")
+    test: int = Field(1000, gt=0, description="sentences of each task that it is tested on, at most")
     strength: float = Field(0.01, gt=0, description="C of the logistic regression: the smaller, the simpler")
     units: int = Field(50, gt=0, description="units of the MLP's hidden layer")
     epochs: int = Field(20, gt=0, description="epochs of the MLP's training")
@@ -94,9 +95,9 @@ COLUMNS = Columns(
     model=Column(str, "trained, random (the same with random weights), bag (of word vectors) or majority"),
     layer=Column(int, "number of layers passed; -1: none (bag, majority)"),
     probe=Column(str, "logistic, mlp or none"),
-    seed=Column(int, "seed of random weights, of control labels and of where an MLP begins"),
+    seed=Column(int, "seed of random weights, of control labels and of an MLP's initialisation"),
     right=Column(str, "for each test sentence, in their order, 1 if the prediction is right, else 0"),
-    control=Column(str, "the same of a probe that was given control labels; empty: not done"),
+    control=Column(str, "the same of a probe trained on control labels; empty: not run"),
     classes=Column(int, "number of classes"),
     train=Column(int, "sentences that the probe was trained on"),
     source=Column(str, "where the labels come from"),
@@ -105,30 +106,30 @@ COLUMNS = Columns(
 
 
 def cache_key(corpus: Corpus) -> dict[str, str]:
-    """What is read of a corpus besides that which its checksum is made of."""
+    """What is read of a corpus but is not part of its checksum."""
     return {"features": features_checksum(corpus)}
 
 
 def run(config: Config, context: "Context") -> pd.DataFrame:
-    """The table: which answers are right, by task, model, layer and probe."""
+    """The table: which predictions are correct, by task, model, layer and probe."""
     from whence.evaluation.retraining import untrained
     from whence.evaluation.sentence_vectors import vectors
 
-    tasks, constant = asked(config, context)
+    tasks, constant = tasks_and_sources(config, context)
     rows = [_row(task, MAJORITY, -1, NONE, 0, most_frequent(*task.split_labels), None) for task in tasks]
     items = [item for task in tasks for item in (*task.train, *task.test)]
     trained = vectors(context, items, config.read)
     for seed in range(config.seed, config.seed + config.seeds):
-        rows += probed(config, context, tasks, trained, TRAINED, seed)
+        rows += probe_rows(config, context, tasks, trained, TRAINED, seed)
     del trained
     for seed in range(config.seed, config.seed + config.seeds if config.untrained else config.seed):
         drawn = vectors(untrained(replace(context, seed=seed)), items, config.read)
-        rows += probed(config, context, tasks, drawn, RANDOM, seed)
+        rows += probe_rows(config, context, tasks, drawn, RANDOM, seed)
     return COLUMNS.table([{**row, **constant} for row in rows])
 
 
-def asked(config: Config, context: "Context") -> tuple[list[Task], dict[str, str]]:
-    """The tasks, and what is said of where they come from."""
+def tasks_and_sources(config: Config, context: "Context") -> tuple[list[Task], dict[str, str]]:
+    """The tasks, and where they come from."""
     train, test = split_sentences(context.corpus, context.examples, config.seed)
     known = trees_of((*train, *test))
     if known:
@@ -158,7 +159,7 @@ def trees_of(examples: Sequence[Example]) -> str:
     return "" if any(e.label is not None for e in examples) else "the sentences' trees"
 
 
-def probed(
+def probe_rows(
     config: Config, context: "Context", tasks: Sequence[Task], vectors: "Vectors", model: str, seed: int
 ) -> list[dict[str, Any]]:
     """The rows of one model: every task, layer and probe; of the trained one the bag of its word vectors too."""
@@ -181,14 +182,14 @@ def probed(
 def _row(
     task: Task, model: str, layer: int, probe: str, seed: int, right: np.ndarray, control: np.ndarray | None
 ) -> dict[str, Any]:
-    known = "" if control is None else judged.bits(control)
+    known = "" if control is None else analysis.bits(control)
     return {
         "task": task.name,
         "model": model,
         "layer": layer,
         "probe": probe,
         "seed": seed,
-        "right": judged.bits(right),
+        "right": analysis.bits(right),
         "control": known,
         "classes": len(task.labels),
         "train": len(task.train),
@@ -196,36 +197,36 @@ def _row(
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """One row per task, in per cent right: by the first kind of probe after each layer, and what stands beside it."""
-    return judged.by_task(table)
+    """One row per task, accuracy in per cent of the first kind of probe after each layer, and of the baselines."""
+    return analysis.by_task(table)
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: `past_present, layer 3, logistic`, `... control`, `... selectivity`."""
-    return judged.named(table)
+    """The quantities of a study's ledger: `past_present, layer 3, logistic`, `... control`, `... selectivity`."""
+    return analysis.named_quantities(table)
 
 
 def effects(table: pd.DataFrame) -> list[Effect]:
-    """How much more right answers layers give than those of random weights: over all tasks, and of each task."""
-    return judged.above_floor(table)
+    """How much higher accuracy is than with random weights: over all tasks, and of each task."""
+    return analysis.above_floor(table)
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """Right answers by layer, a panel for each task."""
-    return judged.by_layer(table)
+    """Accuracy by layer, a panel for each task."""
+    return analysis.by_layer(table)
 
 
 def figures(table: pd.DataFrame) -> dict[str, Figure]:
     """Selectivity by layer, where there were control labels."""
-    return {"selectivity": judged.selectivity(table)} if (table["control"] != "").any() else {}
+    return {"selectivity": analysis.selectivity(table)} if (table["control"] != "").any() else {}
 
 
 def verdict(table: pd.DataFrame) -> Verdict:
-    """Whether layers know more of sentences than the same layers with random weights."""
+    """Whether probes find more in the layers than in the same layers with random weights."""
     found = effects(table)
-    answer, sentence = judged.decided(found)
+    answer, sentence = analysis.decide(found)
     left_out = f" Left out: {said}." if (said := str(table["left_out"].iloc[0] or "")) else ""
-    same = " The bag of word vectors is what enters the first layer." if judged.bag_is_layer_0(table) else ""
+    same = " The bag of word vectors is what enters the first layer." if analysis.bag_is_layer_0(table) else ""
     return Verdict(
         question=NO_QUESTION,
         answer=answer,

@@ -1,16 +1,16 @@
-"""Do scores find the words that are marked as deciding?
+"""Do an explainer's scores find the words that are annotated as decisive?
 
-Rationales are marks that people made, or, in corpora that were made, the words that truly decide. Each word of a text
+Rationales are words that people marked, or in synthetic corpora the words that determine the label. Each word of a text
 is scored by an explainer, and the words are taken from the highest score down: the average precision is the area under
-precision over recall, 1 if all marked words come first. Words of one score are taken together: a method that cannot
-tell words apart gets the share that is marked, and in a short text an order by chance gets more (0.41, where one of six
-is marked). Beside it stands the precision at their number: of as many words as are marked, those that score highest,
-the share that is marked, words of one score being in an order by chance. Of a narrative both are means over its
-windows, within which scores are normalized (Wu et al. 2020, §5.2 and §3). Of a translation the last word is explained,
-and the words that are linked to it are marked.
+precision over recall, 1 if all marked words come first. Words of one score are taken together: a method that gives all
+words one score gets the share that is marked, and in a short text an order by chance gets more (0.41, where one of six
+is marked). The precision at their number is reported too: the share of marked words among as many of the
+highest-scoring words, ties in random order. Of a narrative both are means over its windows, within which scores are
+normalized (Wu et al. 2020, §5.2 and §3). Of a translation the last word is explained, and the words that are linked to
+it are marked.
 
-The smallest effect of interest is a twentieth more than random scores give. Examples without a marked word say nothing
-and are left out; signed scores count by size.
+The smallest effect of interest is a twentieth more than random scores give. Examples without a marked word are left
+out; signed scores count by size.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -102,7 +102,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for."""
+    """The quantities of a study's ledger."""
     found = {}
     for method in table["method"].unique():
         found[f"average precision of {method}"] = found_by(table, str(method))
@@ -111,7 +111,7 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
 
 
 def effects(table: pd.DataFrame) -> list[Effect]:
-    """The precision of each explainer, the first one's gain over random scores before it, where they are there."""
+    """The precision of each explainer, the first one's gain over random scores before it, if both were run."""
     n, seeds = table["example"].nunique(), table["seed"].nunique()
     first = str(table["method"].iloc[0]) if len(table) else ""
     unit, found = "of average precision (0 to 1)", list[Effect]()
@@ -125,7 +125,7 @@ def effects(table: pd.DataFrame) -> list[Effect]:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """The average precision of each explainer with its interval, the best first; random scores stand among them."""
+    """The average precision of each explainer with its interval, the best first; random scores included."""
     best = "average precision"
     return ranking(summary(table), "method", best, f"{best}: low", f"{best}: high")
 
@@ -133,7 +133,7 @@ def figure(table: pd.DataFrame) -> Figure:
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     """Whether the first explainer finds the marked words better than random scores do."""
     found, method = effects(table), str(table["method"].iloc[0])
-    answer, sentence = decided(found[0], method, float(table["marked"].mean()))
+    answer, sentence = decide(found[0], method, float(table["marked"].mean()))
     return Verdict(
         question=6,
         answer=answer,
@@ -147,7 +147,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decided(effect: Effect, method: str, marked: float) -> tuple[Any, str]:
+def decide(effect: Effect, method: str, marked: float) -> tuple[Any, str]:
     """Yes if the whole interval of the gain is above the smallest effect of interest, no if it is below."""
     if effect.too_few:
         return "undecided", effect.too_few

@@ -1,15 +1,15 @@
-"""Do an explainer's scores depend on how heads are numbered?
+"""Do an explainer's scores depend on how the heads are numbered?
 
 The heads of a layer have no order of their own: move the rows of the query, key and value projections and the columns
-of the output projection head by head, in each layer as you like, and the model is the same function. Layer-wise
+of the output projection head by head, in each layer independently, and the model computes the same function. Layer-wise
 attention tracing (Wu et al. 2020) multiplies head h of one layer with head h of the next, so that its scores change; an
 explainer whose scores change is not determined by what the model does.
 
 The check gives the heads of every layer new numbers, at random and in each layer by itself, and explains again. The
 model runs as it is; the explainer sees its heads in another order. Query heads that share a key head stay together, and
 a layer that is shared over depth has one order. Scores are compared over the tokens of a text that are not special:
-Kendall's τ-b, and the share of the score that goes to other tokens. Scores that agree in six digits count as equal.
-The smallest effect of interest is a twentieth of τ.
+Kendall's τ-b, and the share of the score that goes to other tokens. Scores that agree in six digits count as equal. The
+smallest effect of interest is a twentieth of τ.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 CAPTION = "How much the order of a text's tokens changes when heads get other numbers and the model stays the same."
 SMALLEST = 0.05  # of Kendall's tau
 DIGITS = 6
-OPTIONS = {"lat": {"normalize": "l1"}, "lat_mixed": {"normalize": "l1"}}  # a softmax would hide most of what moves
+OPTIONS = {"lat": {"normalize": "l1"}, "lat_mixed": {"normalize": "l1"}}  # a softmax would hide most of the change
 
 
 class Config(ExperimentConfig):
@@ -59,7 +59,7 @@ COLUMNS = Columns(
     example=Column(int, "number of the example in its split"),
     label=Column(str, "the label, where the model predicts one class per text"),
     method=Column(str, "the explainer"),
-    how=Column(str, "the choices it made"),
+    how=Column(str, "its options"),
     tokens=Column(int, "number of tokens that are scored: those that are not special"),
     tau=Column(float, "Kendall's τ-b between the scores before and after, mean of the draws (NaN: no order)"),
     moved=Column(float, "share of the score that goes to other tokens (½ Σ |a − b|), mean of the draws"),
@@ -167,7 +167,7 @@ def figure(table: pd.DataFrame) -> Figure:
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     """Whether the scores are determined by what the model does: no where one explainer depends on heads' numbers."""
     found = effects(table, seed)
-    answer, sentence = decided(found)
+    answer, sentence = decide(found)
     return Verdict(
         question=2,
         answer=answer,
@@ -182,7 +182,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decided(found: Sequence[Effect]) -> tuple[Any, str]:
+def decide(found: Sequence[Effect]) -> tuple[Any, str]:
     """No if some interval is wholly above the smallest effect of interest, yes if all are below it."""
     taus = "; ".join(
         f"{effect.variant} {1 - effect.value:.2f} ({1 - effect.high:.2f} to {1 - effect.low:.2f})" for effect in found

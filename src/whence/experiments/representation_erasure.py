@@ -1,22 +1,22 @@
-"""Without which words, dimensions, hidden units or heads does the right answer become less likely?
+"""Without which words, dimensions, hidden units or heads do the labels become less likely?
 
-Li, Monroe & Jurafsky 2016, §3, Eq. 1. Let S(e, c) be the log-likelihood that the model gives the right answer c of text
-e, and S(e, c, ¬d) the same after a part d of its representation is erased: set to zero. The importance of d is
+Li, Monroe & Jurafsky 2016, §3, Eq. 1. Let S(e, c) be the log-likelihood that the model gives the label c of text e, and
+S(e, c, ¬d) the same after a part d of its representation is erased: set to zero. The importance of d is
 
     I(d) = 1/|E| · Σ_e (S(e, c) − S(e, c, ¬d)) / |S(e, c)|
 
-above zero if the answer becomes less likely. What is erased (`what`): the vector of an input word (all its pieces); a
+above zero if the label becomes less likely. What is erased (`what`): the vector of an input word (all its subwords); a
 dimension of the word vectors, at every token; a hidden unit of a layer's output, at every token; the output of an
-attention head, whose weights become zero. Beside the relative change stands the plain one, S(e, c) − S(e, c, ¬d) in
-nats: of texts of which the model is very sure, S is near zero and the relative change is huge, so that few texts may
-decide a mean. Where a text has several answers, S is the sum over them.
+attention head, whose weights become zero. The absolute change, S(e, c) − S(e, c, ¬d) in nats, is reported too: where
+the model is very confident, S is near zero and the relative change is huge, so that few texts may dominate a mean.
+Where a text has several labels, S is the sum over them.
 
-Words of one spelling (in small letters) are taken together, over all their occurrences. Intervals draw texts again. The
-part that matters most is also chosen on one half of the texts and reported on the other. The smallest effect of
-interest is 0.05 nats: a right answer of probability 0.5 falls to 0.475.
+All occurrences of a word (in lower case) are one part. Intervals resample texts. The part that matters most is also
+chosen on one half of the texts and reported on the other. The smallest effect of interest is 0.05 nats: a label of
+probability 0.5 falls to 0.475.
 
-Differs from the paper: its Eq. 1 divides by S, which makes what matters negative, whichever sign S has; here it is
-divided by the size of S. Heads are not in the paper. Deleting words from the text is `leave_one_out`.
+Differs from the paper: its Eq. 1 divides by S, which makes important parts negative; here it is divided by the size of
+S. Heads are not in the paper. Deleting words from the text is `leave_one_out`.
 """
 
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,9 +26,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis import representation_erasure_figures as _erased_drawn
+from whence.analysis import representation_erasure_figures as drawing
 from whence.analysis.representation_erasure import rows
-from whence.analysis.representation_erasure_figures import first_ones, named
+from whence.analysis.representation_erasure_figures import part_names, top_parts
 from whence.core.errors import BadData
 from whence.evaluation.config import ExperimentConfig
 from whence.measures.bootstrap import Interval
@@ -39,7 +39,7 @@ from whence.results.verdict import Effect, Verdict
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
 
-CAPTION = "The parts without which the right answers become least likely, with 95 % intervals over texts."
+CAPTION = "The parts without which the labels become least likely, with 95 % intervals over texts."
 SMALLEST = 0.05  # nats
 SHOWN = 20  # parts in a summary
 OFTEN = 5  # texts that a word must be in, to be chosen
@@ -51,10 +51,10 @@ class Config(ExperimentConfig):
 
     what: Literal["words", "dimensions", "units", "heads"] = Field(
         "heads",
-        description="erased are: input words, dimensions of the word vectors, hidden units of layers, attention heads",
+        description="what to erase: words, dimensions of the word vectors, hidden units, or attention heads",
     )
     measure: Literal["relative", "nats"] = Field(
-        "relative", description="rank by the relative change of the log-likelihood (Eq. 1), or by the plain one"
+        "relative", description="rank by the relative change of the log-likelihood (Eq. 1), or by the absolute change"
     )
     sites: tuple[str, ...] = Field(
         ("*",), min_length=1, description="heads: at which sites; units: in the layers around which sites"
@@ -86,7 +86,7 @@ COLUMNS = Columns(
 
 
 def run(config: Config, context: "Context") -> pd.DataFrame:
-    """The table: what is lost without each part, over all texts and over those of each right answer."""
+    """The table: what is lost without each part, over all texts and over those of each label."""
     from whence.evaluation.representation_erasure import losses
 
     if len(context.examples) < 2:
@@ -99,7 +99,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """The parts without which most is lost."""
-    top = first_ones(table, SHOWN)
+    top = top_parts(table, SHOWN)
     return top.assign(part=top["name"])[
         ["part", "importance", "importance_low", "importance_high", "lost", "lost_low", "lost_high", "texts"]
     ].reset_index(drop=True)
@@ -115,14 +115,14 @@ def chosen(table: pd.DataFrame) -> dict[Any, Any]:
     """The part without which most is lost on the half that is kept for choosing; of words, one that is in several texts
     of the other half.
     """
-    whole = table.assign(name=named(table))[(table["label"] == "") & table["chosen_by"].notna()]
+    whole = table.assign(name=part_names(table))[(table["label"] == "") & table["chosen_by"].notna()]
     often = whole[whole["half"] >= min(OFTEN, int(whole["half"].max()))]
     return often.nlargest(1, "chosen_by").to_dict("records")[0]
 
 
 def effects(table: pd.DataFrame) -> list[Effect]:
     """What is lost without the part that was chosen on other texts, and without the one that is first over all."""
-    one, first = chosen(table), first_ones(table, 1).to_dict("records")
+    one, first = chosen(table), top_parts(table, 1).to_dict("records")
     kind = NAMES[str(table["erased"].iloc[0])]
     reported = Interval(one["reported"], one["reported_low"], one["reported_high"])
     return [
@@ -153,8 +153,8 @@ def effects(table: pd.DataFrame) -> list[Effect]:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: of the parts that come first, by both measures, and of the chosen one."""
-    top, one = first_ones(table, SHOWN), chosen(table)
+    """The quantities of a study's ledger: of the parts that come first, by both measures, and of the chosen one."""
+    top, one = top_parts(table, SHOWN), chosen(table)
     found = {"nats lost, chosen on other texts": Interval(one["reported"], one["reported_low"], one["reported_high"])}
     for row in top.to_dict("records"):
         name = row["name"]
@@ -165,19 +165,19 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
 
 def figure(table: pd.DataFrame) -> Figure:
     """The parts without which most is lost, as bars."""
-    return _erased_drawn.bars(table)
+    return drawing.bars(table)
 
 
 def figures(table: pd.DataFrame) -> dict[str, Figure]:
-    """More figures: all parts, by layer or by right answer (Li et al., Figs. 1 to 4)."""
-    return {"heatmap": _erased_drawn.squares(table)}
+    """More figures: all parts, by layer or by label (Li et al., Figs. 1 to 4)."""
+    return {"heatmap": drawing.heatmaps(table)}
 
 
 def verdict(table: pd.DataFrame) -> Verdict:
     """Of heads, whether the labels need one of them; of other parts, which they depend on."""
     found, what = effects(table), str(table["erased"].iloc[0])
     n = int((table["label"] == "").sum())
-    answer, sentence = decided(found[0], what, n, str(chosen(table)["name"]))
+    answer, sentence = decide(found[0], what, n, str(chosen(table)["name"]))
     return Verdict(
         question=1 if what == "heads" else 3,
         answer=answer,
@@ -192,7 +192,7 @@ def verdict(table: pd.DataFrame) -> Verdict:
     )
 
 
-def decided(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
+def decide(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
     """Yes if heads were erased and the whole interval is above the smallest effect; else nothing is decided."""
     if effect.too_few and (what == "heads" or not np.isfinite(effect.value)):
         return "undecided", effect.too_few

@@ -1,9 +1,9 @@
-"""How good is the model at its task?
+"""How well does the model do its task?
 
-No test of attention means much on a model that does not know its task. The score is the accuracy in per cent; of chunks
-their F1 (Yang 2019, Table 1), of translations the BLEU; of series the mean over narratives of their concordance (paper
-Wu et al. 2020, Table 1). Over several seeds it shows how far two trainings of the same model differ, which is what any
-other difference has to be measured by (Wiegreffe & Pinter 2019, §3.2).
+No test of attention means much on a model that cannot do its task. The score is the accuracy in per cent; of chunks
+their F1 (Yang 2019, Table 1), of translations the BLEU; of series the mean over narratives of their concordance (Wu et
+al. 2020, Table 1). Over several seeds it shows how far two trainings of the same model differ, the yardstick for any
+other difference (Wiegreffe & Pinter 2019, §3.2).
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis.scores import MARK, SUMMED_FROM, measured, summed
+from whence.analysis.scores import COUNTS_MEANING, SCORE_MEANING, metric_and_counts, metric_name
 from whence.evaluation.config import AblationConfig
 from whence.figures.intervals import intervals
 from whence.measures.bootstrap import Interval, interval, resampled
@@ -47,8 +47,8 @@ COLUMNS = Columns(
     label=Column(str, "the label, where the model predicts one class per text"),
     seed=Column(int, "seed of the training, -1 for the given model"),
     measure=Column(str, "accuracy, F1, BLEU or concordance"),
-    score=Column(float, f"{MARK}; of a series its concordance"),
-    counts=Column(str, SUMMED_FROM),
+    score=Column(float, f"{SCORE_MEANING}; of a series its concordance"),
+    counts=Column(str, COUNTS_MEANING),
 )
 
 
@@ -59,12 +59,14 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 
     rows = []
     for seed, trained in from_seeds(context, config.retrain):
-        marks = scores(trained, config)
-        written = pd.Series(marks.written(), dtype=object)
-        measure = "concordance" if trained.subject.task.predicts_values else measured(written)
+        scored = scores(trained, config)
+        counts_as_text = pd.Series(scored.counts_as_text(), dtype=object)
+        measure = "concordance" if trained.subject.task.predicts_values else metric_name(counts_as_text)
         rows += [
             {"example": number, "label": label, "seed": seed, "measure": measure, "score": mark, "counts": counts}
-            for number, label, mark, counts in zip(trained.numbers, trained.labels, marks.scores, written, strict=True)
+            for number, label, mark, counts in zip(
+                trained.numbers, trained.labels, scored.values, counts_as_text, strict=True
+            )
         ]
     return COLUMNS.table(rows)
 
@@ -72,7 +74,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 def scored(table: pd.DataFrame) -> Interval:
     """The mean of the runs, with an interval over examples and seeds."""
     table = table.sort_values(["seed", "example"])
-    measure, counts = summed(table["score"], table["counts"])
+    measure, counts = metric_and_counts(table["score"], table["counts"])
     by_seed = counts.reshape(table["seed"].nunique(), -1, counts.shape[-1])  # [seed example count]
     found = interval(float(measure(by_seed.sum(1)).mean()), resampled(measure, by_seed)[:, 0])
     share = 0.01 if measure_of(table) == "concordance" else 1.0  # which is no per cent
@@ -85,7 +87,7 @@ def measure_of(table: pd.DataFrame) -> str:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for."""
+    """The quantities of a study's ledger."""
     runs = [scored(of_one).mean for _, of_one in table.groupby("seed")]
     over_examples = float(table.groupby("seed")["score"].std(ddof=0).mean())
     spreads = {
@@ -110,7 +112,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     unit, found, chance = measure_of(table), scored(table), _chance(table)
     n, seeds = table["example"].nunique(), table["seed"].nunique()
     effect = Effect.of("score", f"{unit} of the model", found, UNITS[unit], chance + SMALLEST[unit], n, seeds)
-    answer, sentence = decided(effect, DIGITS[unit], chance)
+    answer, sentence = decide(effect, DIGITS[unit], chance)
     return Verdict(
         question=2,
         answer=answer,
@@ -128,7 +130,7 @@ def _chance(table: pd.DataFrame) -> float:
     return 100 * float(shares.max()) if len(shares) and "" not in shares.index else 0.0
 
 
-def decided(effect: Effect, digits: int, chance: float) -> tuple[Any, str]:
+def decide(effect: Effect, digits: int, chance: float) -> tuple[Any, str]:
     """Yes if the whole interval lies above chance and a little more, no if it lies below."""
     value, low, high = (f"{number:.{digits}f}" for number in (effect.value, effect.low, effect.high))
     reaches = f"{value} {effect.unit} ({low} to {high})"

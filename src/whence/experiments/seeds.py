@@ -1,14 +1,14 @@
-"""How much does the attention depend on the seed of the training?
+"""How much does the attention depend on the training seed?
 
-Wiegreffe & Pinter 2019, §3.3. The same model is trained from several seeds, and every one is set beside the model at
-hand, text by text: how far its attention is (JSD in nats, 0 to ln 2 = 0.69, mean over sites, heads and rows) and how
-far its answer (TVD = ½ Σ |p − q|). Of an attention that another seed would have made quite otherwise it makes no sense
-to ask what it explains; and what an adversary does (`adversary`) counts for as much as it goes beyond this.
+Wiegreffe & Pinter 2019, §3.3. The same model is trained from several seeds, and each is compared with the given model,
+text by text: by the distance of their attention (JSD in nats, 0 to ln 2 = 0.69, mean over sites, heads and rows) and of
+their predictions (TVD = ½ Σ |p − q|). Where another seed gives very different attention, asking what the attention
+explains makes little sense; and an adversary (`adversary`) counts only as far as it goes beyond the seeds.
 
-Heads have no names: where a site has several, those of another seed are put in the order that comes nearest to this
-model's, on a sample of the texts (Kuhn 1955, by `scipy.optimize.linear_sum_assignment`).
+The order of heads is arbitrary: where a site has several, those of another seed are matched in the order that comes
+nearest to this model's, on a sample of the texts (Kuhn 1955, by `scipy.optimize.linear_sum_assignment`).
 
-Differs from the paper: it has eight other seeds and takes the median over them; here all stand in the table, and the
+Differs from the paper: it has eight other seeds and takes the median over them; here all are in the table, and the
 interval is over texts and seeds.
 """
 
@@ -19,7 +19,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis.instance_adversary import MOST, QUITE
+from whence.analysis.instance_adversary import MOST, VERY_DIFFERENT
 from whence.evaluation.config import AblationConfig
 from whence.figures.violins import violins
 from whence.measures.bootstrap import Interval, paired_bootstrap
@@ -30,12 +30,14 @@ from whence.results.verdict import Effect, Verdict
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
 
-CAPTION = "How far the attention of the same training from other seeds is from this model's, by how sure this one is."
+CAPTION = (
+    "How far the attention of the same training from other seeds is from this model's, by this model's confidence."
+)
 FEW = 0.2  # of the texts
 
 
 class Config(AblationConfig):
-    """Train the same model from other seeds, and set them beside this one."""
+    """Train the same model from other seeds, and compare them with this one."""
 
     others: int = Field(5, gt=0, description="models of the same training from other seeds")
 
@@ -45,7 +47,7 @@ COLUMNS = Columns(
     example=Column(int, "number of the example in its split"),
     label=Column(str, "the label, where the model predicts one class per text"),
     seed=Column(int, "seed of the other model's training"),
-    max_probability=Column(float, "how sure this model is of its answer, mean over the answers"),
+    max_probability=Column(float, "confidence: this model's largest probability, mean over its predictions"),
     jsd=Column(
         float, "JSD of the two models' attention in nats: mean over sites, heads (in the nearest order) and rows"
     ),
@@ -62,7 +64,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     from whence.evaluation.retraining import seed_replicas
     from whence.evaluation.scoring import confidence, scores
 
-    base, rows = scores(context, config).scores, []
+    base, rows = scores(context, config).values, []
     sure = confidence(context)
     for seed, other in seed_replicas(context, config.others):
         apart = compare(context, other, config.sites)
@@ -74,7 +76,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
             "tvd": apart.tvd,
             "same": apart.same,
             "base": base,
-            "score": scores(other, config).scores,
+            "score": scores(other, config).values,
         }
         lines = zip(*columns.values(), strict=True)
         rows += [{**dict(zip(columns, line, strict=True)), "seed": seed} for line in lines]
@@ -94,32 +96,34 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: `JSD`, `TVD` and `same answer`, means over seeds and texts; `quite
+    """The quantities of a study's ledger: `JSD`, `TVD` and `same answer`, means over seeds and texts; `quite
     different`, the share of texts.
     """
     found = {
         name: paired_bootstrap(_by_seed(table, column))
         for name, column in (("JSD", "jsd"), ("TVD", "tvd"), ("same answer", "same"))
     }
-    return {**found, "quite different": paired_bootstrap((_by_seed(table, "jsd") > QUITE).astype(float))}
+    return {**found, "quite different": paired_bootstrap((_by_seed(table, "jsd") > VERY_DIFFERENT).astype(float))}
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """Violins of JSD by how sure the model is, the seeds together."""
+    """Violins of JSD by the model's confidence, the seeds together."""
     return violins(
         table,
         x="max_probability",
         y="jsd",
         colour="label",
         upto=float(np.log(2)),
-        x_label="probability of the model's answer",
+        x_label="probability of the model's prediction",
         y_label="JSD of the attention from another seed (nats)",
     )
 
 
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
-    """Whether it makes sense to ask what the attention explains: not if another seed attends most texts otherwise."""
-    found = paired_bootstrap((_by_seed(table, "jsd") > QUITE).astype(float), seed=seed)
+    """Whether it makes sense to ask what the attention explains: no if another seed attends very differently to most
+    texts.
+    """
+    found = paired_bootstrap((_by_seed(table, "jsd") > VERY_DIFFERENT).astype(float), seed=seed)
     n, seeds = table["example"].nunique(), table["seed"].nunique()
     label = "texts to which another seed attends very differently (JSD above 0.2)"
     effect = Effect.of("attended_differently", label, found, "of the texts", MOST, n, seeds)
@@ -135,7 +139,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         )
         for column, unit in (("jsd", "nats"), ("tvd", "of the prediction"))
     ]
-    answer, sentence = decided(effect, others[1])
+    answer, sentence = decide(effect, others[1])
     return Verdict(
         question=2,
         answer=answer,
@@ -150,7 +154,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decided(effect: Effect, predictions: Effect) -> tuple[Any, str]:
+def decide(effect: Effect, predictions: Effect) -> tuple[Any, str]:
     """No if another seed attends very differently to most texts; yes if to few."""
     if effect.too_few:
         return "undecided", effect.too_few

@@ -1,22 +1,23 @@
-"""Is attention nearer to the syntax of a sentence than to trees without any?
+"""Is attention nearer to a sentence's dependency tree than to random trees?
 
-Varano 2019. A dependency tree says where each word would attend (by default to its parent alone): P. How far a head's
-attention Q is from it is D_KL(P ‖ Q) in nats, for every word, then the mean over the words of a sentence, then over
-sentences (§4.2). Beside the true tree of each sentence stand random ones, drawn in several ways (`--baselines`): the
-paper's, all trees equally likely, trees alike the true one in the lengths of its arcs, or in how many parents come
-first, chains of neighbours, and the true tree of another sentence of as many words. The difference true − random is
-below zero where attention is nearer to syntax. A head counts only if it is nearer to the true trees than to *every*
-kind of random ones, by more than a tenth of a nat; p is corrected for all heads (Holm), intervals are bootstraps.
+Varano 2019. A dependency tree gives a target distribution P of each word's attention (by default all on its parent).
+How far a head's attention Q is from it is D_KL(P ‖ Q) in nats, for every word, then the mean over the words of a
+sentence, then over sentences (§4.2). The true tree of each sentence is compared with random ones, of several kinds
+(`--baselines`): the paper's, uniform over all trees, trees with the true one's arc lengths, or with its share of
+parents that come first, chains of neighbours, and the true tree of another sentence of as many words. The difference
+true − random is below zero where attention is nearer to syntax. A head counts only if it is nearer to the true trees
+than to *every* kind of random ones, by more than a tenth of a nat; p is corrected for all heads (Holm), intervals are
+bootstraps.
 
-Beside it, how often the word with most of a word's attention is its parent, and how often the word at the best fixed
-offset is (Clark et al. 2019, §4): the offset that is best on the very same sentences, which favours it.
+Also reported: how often the word with most of a word's attention is its parent, and how often the word at the best
+fixed offset is (Clark et al. 2019, §4): the offset that is best on the very same sentences, which favours it.
 
-Word pieces are taken together: attention to a word is summed, from it averaged. Special tokens, and in pairs the other
+Subwords are merged into words: attention to a word is summed, from it averaged. Special tokens, and in pairs the other
 text, are left out and rows made to sum to one; with `--no-renormalise` they keep what they get, and words have less.
-Sentences that were cut are left out, and so are those of one word.
+Truncated sentences and those of one word are left out.
 
 Differs from the paper: it has one kind of random tree, which is not the uniform one that it was meant to be, and no
-intervals. What a parent counts that a mask forbids is an option (`--masked`).
+intervals. How a parent counts that a mask forbids is an option (`--masked`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,18 +29,18 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis import syntax_figures as _syntax_drawn
+from whence.analysis import syntax_figures as drawing
 from whence.analysis.syntax import ranking, rows
 from whence.analysis.syntax_figures import (
-    along_epochs,
+    by_epoch,
     by_head,
     by_layer,
     drawable_sentence,
-    of_all,
-    of_sentence,
+    pooled_means,
+    sentence_figures,
     shown_weights,
 )
-from whence.analysis.syntax_verdict import decided, differences, named, trend
+from whence.analysis.syntax_verdict import decide, differences, named_quantities, trend
 from whence.core.errors import BadConfig
 from whence.data.checksum import sha256
 from whence.data.syntax.forest import TRUE, Forest, Measuring, grown, with_trees
@@ -76,7 +77,7 @@ class Config(ExperimentConfig):
     )
     floor: float = Field(1e-6, gt=0, lt=1, description="the least weight, where --masked is floor")
     baselines: tuple[Kind, ...] = Field(
-        get_args(Kind), min_length=1, description="kinds of random trees; the first is drawn next to the true ones"
+        get_args(Kind), min_length=1, description="kinds of random trees; the first is plotted with the true ones"
     )
     draws: int = Field(3, gt=0, description="random trees of each kind for each sentence")
     renormalise: bool = Field(True, description="leave special tokens out; else they keep the weight that they get")
@@ -91,7 +92,7 @@ class Config(ExperimentConfig):
         """The contents of the epochs' models, not their folder."""
         known = super().cache_key()
         if self.epochs:
-            from whence.training.epoch_checkpoints import kept_epochs  # knows torch, which options do without
+            from whence.training.epoch_checkpoints import kept_epochs  # imports torch, which options do not need
 
             places = kept_epochs(Path(self.model)).items()
             known["epochs"] = {str(epoch): sha256(place / "model.safetensors") for epoch, place in places}
@@ -99,12 +100,12 @@ class Config(ExperimentConfig):
 
     @property
     def measuring(self) -> Measuring:
-        """The part that is about measuring."""
+        """The options of the measurement."""
         return Measuring(self.reference, self.masked, self.floor, self.renormalise, self.sites)
 
 
 def spread(name: str, meaning: str) -> dict[str, Column]:
-    """A number with the bootstrap interval of examples drawn again."""
+    """A number with its bootstrap interval over examples."""
     meanings = {
         "": meaning,
         "_low": "where the middle 95 % of the bootstrap begins",
@@ -133,18 +134,18 @@ COLUMNS = Columns(
     beyond_error=Column(float, "standard deviation of the bootstrap of attachment less that share"),
     shown=Column(str, "weights in one sentence, as JSON: of the site's nearest head, and of the mean of all heads"),
     reference=Column(str, "where a tree says that a word attends"),
-    masked=Column(str, "what a parent counts that may not be attended"),
+    masked=Column(str, "how a parent counts that may not be attended"),
     source=Column(str, "where the trees come from"),
 )
 
 
 def without_texts(table: pd.DataFrame) -> pd.DataFrame:
     """The table without the words of the sentence that is shown."""
-    return _syntax_drawn.without_texts(table)
+    return drawing.without_texts(table)
 
 
 def run(config: Config, context: "Context") -> pd.DataFrame:
-    """The table: every head beside every kind of tree, in every epoch that is looked at."""
+    """The table: every head compared with every kind of tree, in every evaluated epoch."""
     from whence.evaluation.tree_attention import tree_divergences
 
     if context.subject.task.predicts_values:
@@ -184,7 +185,7 @@ def shown(
 
 
 def models(config: Config, context: "Context") -> Iterator[tuple[int, "Context"]]:
-    """What is looked at: the model as it is, or those of single epochs; before it perhaps the same untrained."""
+    """The models to evaluate: the model as it is, or those of single epochs; optionally first the same untrained."""
     from whence.evaluation.retraining import epoch_models, untrained
 
     if config.epochs:
@@ -201,8 +202,8 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: see `_syntax_judged`."""
-    return named(table)
+    """The quantities of a study's ledger: see `whence.analysis.syntax_verdict`."""
+    return named_quantities(table)
 
 
 def effects(table: pd.DataFrame) -> list[Effect]:
@@ -212,26 +213,26 @@ def effects(table: pd.DataFrame) -> list[Effect]:
 
 def figure(table: pd.DataFrame) -> Figure:
     """Divergence from true and from random trees, by epoch (Figs. 2 and 3) or by layer."""
-    return along_epochs(table) if table["epoch"].nunique() > 1 else by_layer(table)
+    return by_epoch(table) if table["epoch"].nunique() > 1 else by_layer(table)
 
 
 def figures(table: pd.DataFrame) -> dict[str, Figure]:
-    """More figures: how much nearer each head is; attention in a sentence beside its tree (Fig. 1), and that of single
+    """More figures: how much nearer each head is; attention in a sentence and its tree (Fig. 1), and that of single
     heads (Fig. 4).
     """
-    return {"heads": by_head(ranking(table)), **of_sentence(table)}
+    return {"heads": by_head(ranking(table)), **sentence_figures(table)}
 
 
 def pooled(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """What the main figure needs, of several models: means, and intervals that hold those of all models."""
-    return of_all(tables)
+    return pooled_means(tables)
 
 
 def verdict(table: pd.DataFrame) -> Verdict:
     """Whether some head is nearer to the true trees than to every kind of random ones."""
     ranked, found = ranking(table), effects(table)
     last = table[table["epoch"] == table["epoch"].iloc[-1]]
-    answer, sentence = decided(ranked, found[0])
+    answer, sentence = decide(ranked, found[0])
     kinds = ", ".join(tree for tree in last["tree"].unique() if tree != TRUE)
     return Verdict(
         question=6,

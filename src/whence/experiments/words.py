@@ -1,16 +1,16 @@
 """Which words get the highest scores?
 
 Wu et al. 2020, §6.3 and Fig. 4. An explainer scores every word of every text; the mean of a word's scores over its
-occurrences ranks the words of the corpus. The paper sees words of strong emotion on top and says that stop words do not
-receive high scores. The check: the place of stop words in the ranking, from 0 (on top) to 1 (at the bottom), 0.5 where
-they stand as any word does. The smallest effect of interest is a tenth of the list.
+occurrences ranks the words of the corpus. The paper reports words of strong emotion on top and that stop words do not
+receive high scores. Measured is the rank of stop words, from 0 (on top) to 1 (at the bottom), 0.5 where they rank like
+any word. The smallest effect of interest is a tenth of the list.
 
-A word is what the corpus says it is (else what the tokenizer says), in small letters, the scores of its pieces summed.
-Special tokens, padding and punctuation are left out. Scores are as the explainer gives them, for the class that the
-model predicts. Stop words are a short list of English function words (`whence.data.lexical.words`).
+Words are the corpus's (else the tokenizer's), in lower case, the scores of subwords summed. Special tokens, padding and
+punctuation are left out. Scores are as the explainer gives them, for the class that the model predicts. Stop words are
+a short list of English function words (`whence.data.lexical.words`).
 
 Differs from the paper: no word is taken out of the cloud by hand (the authors removed 14 names and all words with
-apostrophes); stop words are measured, not looked at.
+apostrophes); stop words are measured, not inspected.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -107,7 +107,7 @@ def summary(table: pd.DataFrame, top: int = TOP) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for: the mean place of stop words, by each explainer."""
+    """The quantities of a study's ledger: the mean place of stop words, by each explainer."""
     return {
         f"place of stop words, {one.variant}": Interval(one.value + 0.5, one.low + 0.5, one.high + 0.5)
         for one in effects(table)
@@ -132,7 +132,7 @@ def figure(table: pd.DataFrame) -> Figure:
 def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     """Whether stop words rank low, by the first explainer."""
     found = effects(table, seed)
-    answer, sentence = decided(found[0], str(table["method"].iloc[0]))
+    answer, sentence = decide(found[0], str(table["method"].iloc[0]))
     top = ", ".join(summary(table, 8).iloc[:, 1].dropna())
     return Verdict(
         question=6,
@@ -148,7 +148,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decided(effect: Effect, method: str) -> tuple[Any, str]:
+def decide(effect: Effect, method: str) -> tuple[Any, str]:
     """Yes if the whole interval is a tenth of the list below the middle, no if it is above that."""
     if effect.n < 10:
         return "undecided", f"There are {effect.n} stop words among these words, too few to say where they rank."

@@ -8,7 +8,7 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
 from support.experiments.syntax import row
-from whence.analysis.syntax import Again, ranking
+from whence.analysis.syntax import Resampler, ranking
 from whence.data.syntax.forest import TRUE
 from whence.measures.bootstrap import paired_bootstrap
 from whence.measures.holm import holm
@@ -17,17 +17,17 @@ from whence.measures.holm import holm
 def test_intervals_are_those_of_the_plain_bootstrap_and_pairs_are_drawn_whole():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(300, 2))
-    found = Again(np.arange(300), seed=1, draws=4000).mean(values)
+    found = Resampler(np.arange(300), seed=1, draws=4000).mean(values)
     plain = paired_bootstrap(values[None, :, 0], draws=4000)
     assert found.mean[0] == pytest.approx(values[:, 0].mean())
     assert (found.low[0], found.high[0]) == pytest.approx((plain.low, plain.high), abs=0.01)
     assert found.error[1] == pytest.approx(values[:, 1].std() / np.sqrt(300), rel=0.06)
-    twice = Again(np.repeat(np.arange(300), 2), seed=1, draws=4000).mean(np.repeat(values, 2, axis=0))
+    twice = Resampler(np.repeat(np.arange(300), 2), seed=1, draws=4000).mean(np.repeat(values, 2, axis=0))
     assert_allclose(twice.error, found.error)  # two texts that are alike tell no more than one
     some = values.copy()
     some[::3] = np.nan
-    assert Again(np.arange(300)).mean(some).mean[0] == pytest.approx(np.nanmean(some[:, 0]))
-    assert np.isnan(Again(np.arange(300)).mean(np.full((300, 2), np.nan)).mean).all()
+    assert Resampler(np.arange(300)).mean(some).mean[0] == pytest.approx(np.nanmean(some[:, 0]))
+    assert np.isnan(Resampler(np.arange(300)).mean(np.full((300, 2), np.nan)).mean).all()
 
 
 def test_the_baseline_that_is_hardest_to_beat_counts_and_holm_over_heads():
