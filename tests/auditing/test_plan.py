@@ -82,7 +82,7 @@ def test_retraining_as_far_as_time_allows():
     assert seeds_and_variants(Costs(1e-4, None, 1, True), 400, 1e6) == (0, ())
     plan = make_plan(costs, 400, 29.0, granularity="all", labelled=True)
     assert named(plan)["ablation"]["retrain"] == 0
-    assert plan.left_out == ("models are trained again from no seeds; 5 do not fit into the time, see --budget",)
+    assert plan.left_out == ("the budget allows 0 of 5 seeds for retraining, see --budget",)
     least = make_plan(costs, 400, 29.0, granularity="all", labelled=True, least=2)
     assert named(least)["ablation"]["retrain"] == 2
     assert named(least)["ablation"]["retrained"] == ("uniform",)
