@@ -198,8 +198,8 @@ def test_only_what_was_counted_in_is_said_to_be(name, said):
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("deberta-v2", r"attention\.self does not show the values that its weights mix"),
-        ("gpt-neox", r"cannot be taken apart: its residual path was not found .*residual=False leaves the path out"),
+        ("deberta-v2", r"attention\.self does not expose the values that its weights mix"),
+        ("gpt-neox", r"cannot be decomposed: its residual path was not found .*residual=False leaves the path out"),
         ("hierarchical", "needs keys that are tokens; at word_attention, sentence_attention they are parts"),
     ],
 )

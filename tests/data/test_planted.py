@@ -58,7 +58,7 @@ def test_the_seed_decides():
 
 def test_a_token_that_occurs_is_refused_with_its_count():
     examples = [Example("Film, good", "yes"), Example("filmed", "no"), Example("a", "no", pair="the film?")]
-    with pytest.raises(BadData, match="'film' stands in 2 of 3 examples already"):
+    with pytest.raises(BadData, match="'film' is in 2 of 3 examples already"):
         planted(examples, "film", "yes")
 
 

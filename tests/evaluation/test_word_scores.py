@@ -97,7 +97,7 @@ def test_random_scores_follow_the_seed_and_options_are_read():
         ("lat", "is written METHOD.OPTION=VALUE"),
         ("lat.normalize", "came 'lat.normalize'"),
         ("lat.colour=red", "lat has no option 'colour'; it has: normalize, row"),
-        ("rollout.row=first", "options came for rollout, which is not among the methods: lat"),
+        ("rollout.row=first", "options were given for rollout, which is not among the methods: lat"),
     ],
 )
 def test_options_that_make_no_sense(written, said):

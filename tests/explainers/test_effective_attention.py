@@ -94,5 +94,5 @@ def test_what_cannot_be_done():
         BadConfig, match=r"effective_attention has no layer 'rollout'; there are: last, mean, or a numb"
     ):
         explained(subject, subject.encode(SHORT), layer="rollout")
-    with pytest.raises(BadConfig, match="does not show the values"):
+    with pytest.raises(BadConfig, match="does not expose the values"):
         explained(reader("deberta-v2"), reader("deberta-v2").encode(SHORT))

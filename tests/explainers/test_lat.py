@@ -234,7 +234,7 @@ def test_what_a_decoder_has_not_read_yet_gets_nothing():
         ("recurrent-dot", "this model has an encoder and a decoder"),
         ("hierarchical", "attended at word_attention, sentence_attention are parts of the text"),
         ("gpt-oss", r"model\.layers\.0\.self_attn gives part of its weight to a sink, which is no token"),
-        ("funnel", "looks from one sequence to another"),
+        ("funnel", "attends from one sequence to another"),
         ("qwen3-next", "1 of this model's 2 layers mix tokens without attention weights"),
     ],
 )

@@ -135,7 +135,7 @@ def test_an_empty_text_is_refused(subject, empty):
 @pytest.mark.parametrize("method", [name for name in names() if name not in FREE])
 def test_a_model_without_attention_has_none_to_look_at(method):
     silent = unattending()
-    with pytest.raises(NoAttention, match=r"^silent has no attention to look at; methods that need none are gradient"):
+    with pytest.raises(NoAttention, match=r"^silent has no attention; methods that need none are gradient"):
         explain(silent, "good film", methods=(method,))
 
 
@@ -220,7 +220,7 @@ def test_words_that_the_model_does_not_know_are_shown_as_they_were_written(subje
     ("given", "words"),
     [
         ({"measure": "entropy"}, "measure: input should be 'probability', 'logit' or 'margin', came 'entropy'"),
-        ({"raw_atention": {"layer": 0}}, "options came for raw_atention, which is not among the methods"),
+        ({"raw_atention": {"layer": 0}}, "options were given for raw_atention, which is not among the methods"),
         ({"raw_attention": {"layers": 0}}, "no option 'layers'; it has: layer, heads, row"),
         ({"leave_one_out": {"seed": 0}}, "leave_one_out has no option 'seed'; it has: none"),
     ],

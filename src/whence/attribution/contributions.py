@@ -1,4 +1,5 @@
-"""What each key gives to each query of a layer: vectors whose sum is what the layer made. Kobayashi et al. 2020, 2021.
+"""The contribution of each key to each query of a layer: vectors whose sum is the layer's output. Kobayashi et al.
+2020, 2021.
 
     y_i = Σ_j Σ_h α_h(i, j) f_h(x_j) + b,   f_h(x) = (x W_V + b_V) W_O                      (2020, Eq. 3)
     y_i = LN(Σ_j Σ_h α_h(i, j) f_h(x_j) + b + x_i)                                          (2021, Eq. 8)
@@ -30,7 +31,7 @@ RECENT = 8  # linear maps and norms before an attention: those of its queries, k
 
 @dataclass(eq=False)
 class Layer:
-    """One call of a site, and what the model made of it: `mapped` [batch head key width] is f_h(x_j).
+    """One call of a site, and the layer around it: `mapped` [batch head key width] is f_h(x_j).
 
     `residual` [batch query width] goes past the attention and is added; `norm` then acts on the sum, if it does.
     """
@@ -44,24 +45,24 @@ class Layer:
 
     @property
     def weights(self) -> Float[Tensor, "batch head query key"]:
-        """The weights on the keys, without those on nothing."""
+        """The weights on the keys, without those on a sink that is no token."""
         return self.call.weights[..., : self.call.weights.shape[-1] - self.call.sinks].to(self.mapped)
 
     def sum(self) -> Float[Tensor, "batch query width"]:
-        """What the attention made, with what went past it: before the norm."""
+        """The output of the attention plus the residual, before the norm."""
         made = torch.einsum("bhqk,bhkw->bqw", self.weights, self.mapped)
         made = made if self.bias is None else made + self.bias
         return made if self.residual is None else made + self.residual
 
 
 class Observing:
-    """Hooks on the linear maps and norms of a model, and a watcher at its sites; each layer is handed on when known."""
+    """Hooks on the linear maps and norms of a model, and a watcher at its sites; each complete layer is passed on."""
 
     def __init__(self, finished: Callable[[Layer], None], residual: bool) -> None:
         self.finished, self.wants_residual = finished, residual
         self.waiting: Layer | None = None
-        self.mapped_before: deque[Tensor] = deque(maxlen=RECENT)  # what the last linear maps were given
-        self.normed_before: deque[Tensor] = deque(maxlen=RECENT)  # what the last norms were given
+        self.mapped_before: deque[Tensor] = deque(maxlen=RECENT)  # inputs of the last linear maps
+        self.normed_before: deque[Tensor] = deque(maxlen=RECENT)  # inputs of the last norms
         self.made_last: Tensor | None = None  # by the last linear map
         self.summed: Tensor | None = None  # what a norm was given that may belong to the waiting layer
 
@@ -69,7 +70,7 @@ class Observing:
         self.close()
         if call.values is None:
             raise BadConfig(
-                f"{call.site.name} does not show the values that its weights mix (it is adopted by its"
+                f"{call.site.name} does not expose the values that its weights mix (it is adopted by its"
                 " softmax alone); see raw_attention, gradient_x_input"
             )
         values = call.values.expand(-1, call.weights.shape[1], -1, -1).double()
@@ -109,22 +110,22 @@ class Observing:
             self.normed_before.append(given)
 
     def close(self) -> None:
-        """No more is to be known of a layer."""
+        """Pass on the current layer: it is complete."""
         layer, self.waiting, self.summed = self.waiting, None, None
         if layer is None:
             return
-        as_it_is = layer.made is None and layer.call.n_heads == 1  # a pooling, or an RNN's look at its source
+        as_it_is = layer.made is None and layer.call.n_heads == 1  # a pooling, or an RNN's attention to its source
         if not as_it_is and (layer.made is None or (self.wants_residual and layer.residual is None)):
             known = layer.made is not None
             why = "its residual path was not found" if known else "no linear map takes its context"
             do = "residual=False leaves the path out" if known else "see value_zeroing"
             where = layer.call.site.name
-            raise BadConfig(f"what {where} makes cannot be taken apart: {why} (a layer of another form); {do}")
+            raise BadConfig(f"the output of {where} cannot be decomposed: {why} (a layer of another form); {do}")
         self.finished(layer)
 
 
 def is_context(given: Tensor, layer: Layer) -> bool:
-    """Whether a linear map was given Σ α v, the heads side by side."""
+    """Whether the input of a linear map was Σ α v, the heads concatenated."""
     context = torch.einsum("bhqk,bhkw->bqhw", layer.weights, layer.mapped).flatten(2)
     if given.numel() != context.numel():
         return False
@@ -145,7 +146,7 @@ def _layer_norm(module: nn.Module, layer: Layer) -> nn.LayerNorm:
     if not isinstance(module, nn.LayerNorm):
         raise BadConfig(
             f"the norm after {layer.call.site.name} is a {type(module).__name__}, not a LayerNorm, and"
-            " cannot be taken apart; residual=False leaves it out"
+            " cannot be decomposed; residual=False leaves it out"
         )
     return module
 
@@ -159,14 +160,16 @@ def linear_norm(norm: nn.LayerNorm | None, parts: Float[Tensor, "..."]) -> Float
 
 
 def deviation(layer: Layer) -> Float[Tensor, "batch query 1"] | float:
-    """What a layer norm divides by."""
+    """The standard deviation that a layer norm divides by."""
     if layer.norm is None:
         return 1.0
     return (layer.sum().var(-1, unbiased=False, keepdim=True) + layer.norm.eps).sqrt()
 
 
 def parts(layer: Layer, queries: slice = slice(None)) -> Float[Tensor, "batch query key width"]:
-    """What each key gives to some queries; with the biases, and of a cross-attention the residual, they sum to y."""
+    """The contribution of each key to some queries; with the biases, and of a cross-attention the residual, they sum to
+    y.
+    """
     given = torch.einsum("bhqk,bhkw->bqkw", layer.weights[:, :, queries], linear_norm(layer.norm, layer.mapped))
     if layer.residual is not None and layer.call.site.kind != "cross":
         own = torch.arange(layer.weights.shape[2], device=given.device)[queries]
@@ -195,7 +198,7 @@ def observing(subject: Subject, observer: Observing) -> Iterator[None]:
 def taken_apart(
     subject: Subject, batch: Batch, names: list[str], residual: bool, finished: Callable[[Layer], None]
 ) -> None:
-    """Run the model once and hand on each layer of these names as soon as all is known of it."""
+    """Run the model once and pass on each layer of these names as soon as it is complete."""
     observer = Observing(finished, residual)
     with observing(subject, observer), attending(subject.model, watch=dict.fromkeys(names, observer.at_site)):
         subject.model(**batch.inputs)

@@ -1,4 +1,4 @@
-"""An encoder and a decoder as one network: from a target token across to the source, and down to its words.
+"""An encoder and a decoder as one network: from a target token through cross-attention to the source tokens.
 
 A place of the decoder is made of places of the target (self-attention), of the source as the encoder left it (cross-
 attention), and of itself (the residual path past each). With the heads of each attention fused to one matrix it is
@@ -32,7 +32,7 @@ from whence.subject.targets import Target
 
 @dataclass
 class RolloutAcross:
-    """A watcher that multiplies while the model runs: how much of each token is in each place of the decoder.
+    """A watcher that multiplies while the model runs: the weight of each token in each position of the decoder.
 
     `across` [batch target source] is of the source's tokens, `own` [batch target target] of the target's.
     """
@@ -62,7 +62,7 @@ class RolloutAcross:
             self.across, self.own = across @ source + own * self.across, own * self.own
 
     def read_from(self, places: Float[Tensor, "batch target"]) -> Float[Tensor, "batch source"]:
-        """How much of each source token is in these places of the decoder, weighted."""
+        """The weight of each source token in these positions of the decoder."""
         assert self.across is not None
         return torch.einsum("bt,bts->bs", places.to(self.across), self.across)
 
@@ -108,7 +108,7 @@ def _self(call: Call, residual: bool, heads: Fusion) -> Float[Tensor, "batch que
 
 
 def of_decoder(call: Call, residual: bool, heads: Fusion) -> tuple[Tensor | None, Float[Tensor, "batch target _"]]:
-    """What goes across, [batch target source], if it is a look across, and what stays: [batch target target], or
+    """What goes across, [batch target source], if it is a cross-attention, and what stays: [batch target target], or
     [batch target 1] where each place has only itself.
     """
     if call.site.kind != "cross":
@@ -124,7 +124,7 @@ def of_decoder(call: Call, residual: bool, heads: Fusion) -> tuple[Tensor | None
 def follow_across(
     subject: Subject, batch: Batch, target: Target, row: int | str, method: str, watcher: Callable[[Call], None]
 ) -> Followed:
-    """Run the model once, show the watcher every layer, and say where in the decoder one starts (`row`)."""
+    """Run the model once, pass every layer to the watcher, and return where in the decoder tracing starts (`row`)."""
     refuse_row(row)
     refuse_single(subject, method)
     following = _FollowingAcross(method, batch.special.shape[1], watcher)
@@ -140,14 +140,14 @@ def follow_across(
 
 
 def refuse_single(subject: Subject, method: str) -> None:
-    """There must be an encoder's self-attention, a decoder's, and a look across."""
+    """There must be an encoder's self-attention, a decoder's, and a cross-attention."""
     refuse_unattending(subject)
     kinds = {site.kind for site in subject.sites.values()}
     if kinds != {"self", "causal", "cross"} or any(site.keys == "parts" for site in subject.sites.values()):
         raise BadConfig(
-            f"{method} follows a decoder's self-attention, its look across and the encoder's self-attention"
-            f" down to the tokens; this model has: {', '.join(sorted(kinds))}. See raw_attention for where"
-            " it looks"
+            f"{method} follows a decoder's self-attention, its cross-attention and the encoder's self-attention"
+            f" down to the tokens; this model has: {', '.join(sorted(kinds))}. See raw_attention for what"
+            " it attends to"
         )
 
 
@@ -179,5 +179,5 @@ class _FollowingAcross:
 
 
 def staying(scores: Float[Tensor, "batch source"]) -> str:
-    """How much did not come down to the source, in words."""
+    """The share that did not reach the source, as a phrase."""
     return f", {1 - float(scores.sum(1).mean()):.0%} stays with the decoder's own tokens"

@@ -20,7 +20,7 @@ Text = tuple[list[Float[ndarray, "token token"]], Float[ndarray, " token"], Bool
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """One matrix of capacities a layer, the lowest first, those out of what is read, and the tokens to be reached.
+    """One matrix of capacities per layer, the lowest first, those of the start, and the tokens to reach.
 
     Of an encoder and a decoder, tokens are the source's and after them the target's; only the source's are reached.
     """
@@ -51,7 +51,7 @@ def network(
     row: int | str,
     without_sinks: bool | float,
 ) -> Network:
-    """Run the model once and make the network of it."""
+    """Run the model once and build its network."""
     across = bool(subject.model.config.is_encoder_decoder)
     layers = (LayersAcross if across else Layers)(residual=residual, heads=fusion(heads))
     watcher, spared = sparing(subject, batch, layers, without_sinks, layered(subject))
@@ -59,7 +59,7 @@ def network(
     matrices = [matrix.double().cpu().numpy() for matrix in layers.matrices]
     start, tokens = followed.start.double().cpu().numpy(), followed.attended.cpu().numpy()
     length = tokens.shape[1]
-    if across:  # one starts among the target's tokens and ends among the source's
+    if across:  # paths start at target tokens and end at source tokens
         start, tokens = np.pad(start, ((0, 0), (length, 0))), np.pad(tokens, ((0, 0), (0, start.shape[1])))
     how = f"{followed.how}, heads: {heads}, residual: {'yes' if residual else 'no'}{spared}"
     return Network(matrices, start, tokens, how, length)

@@ -1,4 +1,4 @@
-"""What is made of a layer's heads, and of its residual path: one matrix a layer, from every token to every token."""
+"""Fusion of a layer's heads and residual path: one matrix per layer, from every token to every token."""
 
 from dataclasses import dataclass, field
 from typing import cast, get_args

@@ -17,7 +17,7 @@ from whence.subject.batch import Batch
 from whence.subject.subject import Subject
 from whence.subject.targets import Target, predicted
 
-LONG = 64  # tokens: in shorter texts all heads of a layer together are quicker than one after another
+LONG = 64  # tokens: in shorter texts all heads of a layer together are faster than one after another
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Stack:
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """Where tracing starts, [batch place], and which tokens it can reach; `row` says in words where that is.
+    """Where tracing starts, [batch place], and which tokens it can reach; `row` names the place.
 
     Places are the tokens, or of a translator those of the target.
     """
@@ -40,22 +40,22 @@ class Followed:
     row: int | str
     depth: int
     heads: int
-    layers: str = ""  # in words, where they are not one stack
+    layers: str = ""  # as a phrase, if they are not one stack
 
     @property
     def how(self) -> str:
-        """The choices, in words."""
+        """The choices, as a phrase."""
         one_stack = f"down {self.depth} layers of {self.heads} heads" if self.depth else "no self-attention below it"
         return f"from: {f'token {self.row}' if isinstance(self.row, int) else self.row}, {self.layers or one_stack}"
 
 
 def layered(subject: Subject) -> list[str]:
-    """The sites that are followed down: all but a local attention, which is where one starts."""
+    """The sites that are followed down: all but a local attention, where tracing starts."""
     return [name for name, site in subject.sites.items() if site.kind != "pool"]
 
 
 def stack_of(subject: Subject, method: str) -> Stack:
-    """The one stack of a model; an error says what it has instead."""
+    """The one stack of a model; otherwise an error that names what it has."""
     refuse_unattending(subject)
     sites = subject.sites
     pools = [name for name, site in sites.items() if site.kind == "pool"]
@@ -65,7 +65,7 @@ def stack_of(subject: Subject, method: str) -> Stack:
     if subject.model.config.is_encoder_decoder:
         _refuse(method, "this model has an encoder and a decoder; see rollout and flow, which follow both")
     if across:
-        _refuse(method, f"{across[0]} looks from one sequence to another; see raw_attention")
+        _refuse(method, f"{across[0]} attends from one sequence to another; see raw_attention")
     if any(site.keys == "parts" for site in sites.values()):
         _refuse(method, f"what is attended at {', '.join(sites)} are parts of the text; see raw_attention")
     if len({sites[name].stack for name in layers}) > 1 or pools not in ([], list(sites)[-1:]):
@@ -85,7 +85,7 @@ def follow(
     watcher: Callable[[Call], None],
     same_heads: bool = False,
 ) -> Followed:
-    """Run the model once, show the watcher its self-attention layer by layer, and say where tracing starts.
+    """Run the model once, pass its self-attention to the watcher layer by layer, and return where tracing starts.
 
     It starts from the local attention. A model without one is read at a `row`: the `first` token ([CLS]), the `last`,
     that of the `prediction`, one by its number, or the `mean` of all; `auto` takes where the prediction is read. Of a
@@ -126,7 +126,7 @@ def _from_pool(call: Call, batch: Batch, following: "Following", depth: int, met
 
 @dataclass
 class Following:
-    """A watcher that hands on what can be followed: each layer's weights from every token to every token."""
+    """A watcher that passes on what can be followed: each layer's weights from every token to every token."""
 
     method: str
     n_token: int
@@ -142,7 +142,9 @@ class Following:
         if call.sinks:
             _refuse(self.method, f"{name} gives part of its weight to a sink, which is no token; see raw_attention")
         if (n_query, n_key) != (self.n_token, self.n_token):
-            _refuse(self.method, f"{name} asks from {n_query} places to {n_key}, there are {self.n_token} tokens")
+            _refuse(
+                self.method, f"{name} attends from {n_query} places to {n_key}, and there are {self.n_token} tokens"
+            )
         if self.attended is None:
             self.kind, self.heads = call.site.kind, call.n_heads
             self.attended = call.mask.flatten(1, 2).any(1)  # [batch token]

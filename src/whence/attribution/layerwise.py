@@ -21,7 +21,7 @@ Made = Callable[[list[str], Batch], Matrices]
 def scored(
     subject: Subject, batch: Batch, target: Target, method: str, layer: int | str, row: int | str, made: Made
 ) -> tuple[Float[Tensor, "batch token"], str]:
-    """The scores of the tokens, and in words how the layers' matrices became them.
+    """The scores of the tokens, and a phrase about how they were computed from the layers' matrices.
 
     `made` gives the matrix of each of some sites: how much each key is in each query, rows that sum to one. `layer`:
     `rollout` (their product, down one stack of self-attention, as Abnar & Zuidema 2020 multiply weights), `last`,

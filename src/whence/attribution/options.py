@@ -13,10 +13,10 @@ NUMBER = re.compile(r"-?\d*\.\d+(e-?\d+)?")
 
 
 def refuse_options(options: Mapping[str, Mapping[str, Any]], methods: Mapping[str, Callable[..., Any]]) -> None:
-    """Options must be for a method that is asked for, ones that it has, and of the kind that it takes."""
+    """Refuse options of methods that are not selected, unknown options, and values of the wrong type."""
     for method, given in options.items():
         if method not in methods:
-            raise BadConfig(f"options came for {method}, which is not among the methods: {', '.join(methods)}")
+            raise BadConfig(f"options were given for {method}, which is not among the methods: {', '.join(methods)}")
         has = options_of(methods[method])
         for name in given:
             if name not in has:
@@ -27,7 +27,7 @@ def refuse_options(options: Mapping[str, Mapping[str, Any]], methods: Mapping[st
 
 
 def _refuse_kind(option: str, value: Any, taken: Any) -> None:
-    """A value must be of a kind that the option takes; truth values are no numbers."""
+    """Refuse a value of the wrong type; truth values are no numbers."""
     kinds = get_args(taken) or (taken,)
     if isinstance(value, bool) and bool in kinds:
         return
@@ -43,7 +43,7 @@ def options_of(explain: Callable[..., Any]) -> list[str]:
 
 
 def spread(given: Mapping[str, Any], methods: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Options that came once, for each of the methods that has them; one that none of them has is refused."""
+    """Options given once, for each of the methods that has them; an option that none of them has is refused."""
     found: dict[str, dict[str, Any]] = {}
     for option, value in given.items():
         having = [method for method in methods if option in options_of(explainer(method))]

@@ -24,7 +24,7 @@ def refuse_unattending(subject: Subject) -> None:
     if not subject.sites:
         name = subject.name or type(subject.model).__name__
         raise NoAttention(
-            f"{name} has no attention to look at; methods that need none are gradient_x_input, gradient_squared,"
+            f"{name} has no attention; methods that need none are gradient_x_input, gradient_squared,"
             " integrated_gradients and leave_one_out"
         )
 
@@ -67,7 +67,7 @@ def shares(batch: Batch, target: Target | None, row: int | str, n_query: int) ->
         return _one(target.positions, n_query)
     queries = asking(batch, "cross")
     if row != "first" and queries.shape[1] != n_query:
-        raise BadConfig(f"this layer asks from {n_query} places, not from the tokens; choose row 'first'")
+        raise BadConfig(f"this layer attends from {n_query} places, not from the tokens; choose row 'first'")
     if row == "mean":
         return queries / queries.sum(1, keepdim=True).clamp_min(1)  # a window may be padding
     return _one(_numbered(queries, {"first": 0, "last": -1}.get(str(row), row)), n_query)

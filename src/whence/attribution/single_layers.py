@@ -1,4 +1,4 @@
-"""Single layers run again by themselves, from what the model gave them, with some of their weights zero."""
+"""Single layers, rerun on their recorded inputs with some attention weights set to zero."""
 
 import inspect
 import re
@@ -27,7 +27,7 @@ class LayerAlone:
     """One layer of one text (of a narrative: of its windows, which are rows): its output, and that without some keys.
 
     Where a site is in no layer, `module` is None, and the output is the context that its weights mix of its values.
-    While the model ran, the text stood in the batch `times` over: so the batch can be told from axes of length one.
+    During the pass the batch has `times` copies of the text, so that its axis differs from axes of length one.
     """
 
     subject: Subject
@@ -60,7 +60,7 @@ class LayerAlone:
         return made.unflatten(0, (len(keys), self.rows))
 
     def run(self, copies: int, override: "Zeroed | None" = None) -> Float[Tensor, "batch query width"]:
-        """The layer on so many copies of what it was given."""
+        """The layer on `copies` copies of its input."""
         rows, stood = self.rows, len(self.call.weights)
 
         def copied(tensor: Tensor) -> Tensor:
@@ -77,14 +77,14 @@ class LayerAlone:
 
 @dataclass(eq=False)
 class Zeroed:
-    """An override: in copy c no weight on key c of these; nobody else gets it."""
+    """An override: in copy c no weight on key c of these; the other weights stay."""
 
     keys: Int[Tensor, " copy"]
     rows: int
-    trusted = True  # rows that do not sum to one are meant
+    trusted = True  # rows need not sum to one
 
     def of(self, weights: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
-        """The weights, so changed."""
+        """The changed weights."""
         chosen = nn.functional.one_hot(self.keys, weights.shape[-1]).bool().repeat_interleave(self.rows, 0)
         return weights.masked_fill(chosen[:, None, None], 0.0)
 
@@ -93,7 +93,7 @@ class Zeroed:
 
 
 def layers_alone(subject: Subject, inputs: Mapping[str, Tensor], names: list[str]) -> dict[str, LayerAlone]:
-    """Run the model once on one text, and give each layer with what it was given, proved to give the same again."""
+    """Run the model once on one text, and return each layer with its input; a rerun must give the same output."""
     modules = {name: module_of(subject, name) for name in names}
     times = _times(subject, inputs)
     given: dict[nn.Module, list[tuple[Any, Any]]] = {}
@@ -108,7 +108,7 @@ def layers_alone(subject: Subject, inputs: Mapping[str, Tensor], names: list[str
 
 
 def _times(subject: Subject, inputs: Mapping[str, Tensor]) -> int:
-    """How often a text is to stand in the batch, so that no axis of texts, targets or heads is as long as the batch."""
+    """How many copies of a text to put in a batch: no axis of texts, targets or heads may be as long as the batch."""
     windows = inputs["input_ids"].flatten(0, -2).shape[0]
     config = subject.model.config.to_dict()
     lengths = {length for tensor in inputs.values() for length in tensor.shape}
@@ -134,18 +134,23 @@ def _alone(
     layer = LayerAlone(subject, calls[0], recorded, module, arguments, times)
     try:
         same = near(layer.run(times + 1).double(), repeated(recorded, times + 1))
-    except (RuntimeError, ValueError, IndexError, TypeError) as error:  # a layer that is more than its arguments
+    except (
+        RuntimeError,
+        ValueError,
+        IndexError,
+        TypeError,
+    ) as error:  # a layer that depends on more than its arguments
         raise BadConfig(f"{ALONE}, and the one around {name} cannot: {error}") from error
     if not same:
-        raise BadConfig(f"{ALONE}, and the one around {name} does not give the same again; see attention_norm")
+        raise BadConfig(f"{ALONE}, and the one around {name} does not give the same output again; see attention_norm")
     return layer
 
 
 def _context_alone(subject: Subject, calls: list[Call], times: int) -> LayerAlone:
-    """A site in no layer: a local attention, or one that is asked once a step, whose steps are its queries."""
+    """A site in no layer: a local attention, or one that is called once per step, whose steps are its queries."""
     first = calls[0]
     if first.values is None:
-        raise BadConfig(f"{first.site.name} is in no layer and does not show its values; see raw_attention")
+        raise BadConfig(f"{first.site.name} is in no layer and does not expose its values; see raw_attention")
     rows = len(first.weights) // times
     weights = torch.cat([call.weights[:rows] for call in calls], 2)
     mask = torch.cat([call.mask[:rows].expand(-1, -1, call.weights.shape[2], -1) for call in calls], 2)

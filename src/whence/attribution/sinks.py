@@ -20,13 +20,13 @@ LEAST = 0.3  # Gu et al.'s ε
 
 @dataclass(frozen=True, eq=False)
 class Sinks:
-    """Of one layer: the mean weight of each key in each head, and what that weight brings."""
+    """Of one layer: the mean weight of each key in each head, and the norm of what it contributes."""
 
     weight: Float[Tensor, "batch head key"]
     given: Float[Tensor, "batch head key"]
 
     def where(self, least: float = LEAST) -> Bool[Tensor, "batch head key"]:
-        """Which keys draw weight and give little."""
+        """The keys with much weight and a small contribution."""
         return (self.weight > least) & (self.given <= least)
 
 
@@ -39,7 +39,9 @@ def limit(least: float) -> float:
 
 @torch.no_grad()
 def found(subject: Subject, batch: Batch, names: Sequence[str] | None = None) -> dict[str, Sinks]:
-    """What each key draws and gives in each head, by site: of these names, else of all whose keys are the tokens."""
+    """The weight and contribution of each key in each head, by site: of these names, else of all whose keys are the
+    tokens.
+    """
     chosen = readable(subject) if names is None else list(names)
     refuse_parts(subject, chosen, "sinks")
     layers: dict[str, list[Layer]] = {name: [] for name in chosen}

@@ -1,4 +1,4 @@
-"""What every corpus is made of: examples, in splits, with the names of their classes."""
+"""Corpora: examples, in splits, with the names of their classes."""
 
 import hashlib
 import json

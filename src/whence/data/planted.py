@@ -1,4 +1,4 @@
-"""A shortcut planted in somebody's own corpus: a token whose presence fixes the label."""
+"""A shortcut planted in a user's corpus: a token whose presence fixes the label."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def planted(
 def planted(
     data: Corpus | Sequence[Example], token: str, label: str, share: float = 0.5, seed: int = 0
 ) -> Corpus | tuple[Example, ...]:
-    """The corpus with a single-token shortcut: wherever the token stands, the label is the given one.
+    """The corpus with a single-token shortcut: every example with the token has the given label.
 
     After Bastings et al. (2022), "Will You Find These Shortcuts?", the single token shortcut: in `share` of each
     split's examples, drawn at random, the token is put in at a random place among the words and the label is set. A
@@ -58,7 +58,7 @@ def plant(
 
 
 def in_words(example: Example) -> Example:
-    """The example in words, split at white space if it came without, and with no rationale."""
+    """The example in words, split at white space if it has none, and with no rationale."""
     words = example.words or tuple(example.text.split())
     return replace(example, text=" ".join(words), words=words, rationale=None)
 
@@ -87,6 +87,4 @@ def check_plant(examples: Sequence[Example], token: str, label: str, share: floa
     word = re.compile(rf"(?<!\w){re.escape(token)}(?!\w)", re.IGNORECASE)  # also for models that lower all letters
     already = sum(bool(word.search(f"{e.text}\n{e.pair or ''}")) for e in examples)
     if already:
-        raise BadData(
-            f"{token!r} stands in {already} of {len(examples)} examples already; choose a token that is in none"
-        )
+        raise BadData(f"{token!r} is in {already} of {len(examples)} examples already; choose a token that is in none")

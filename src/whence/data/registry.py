@@ -40,7 +40,7 @@ def entries() -> dict[str, Entry]:
 
 
 def listing() -> list[dict[str, str]]:
-    """Name, kind, about and licence of every corpus; a broken plug-in says so in its row, so that the others show."""
+    """Name, kind, about and licence of every corpus; a broken plug-in has its error in its row."""
     return [_row(name) for name in names()]
 
 
@@ -133,7 +133,7 @@ def find(name: str) -> Entry:
 
 
 def unknown(name: str) -> str:
-    """The message for a name that is no corpus and no file: it lists what there is."""
+    """The message for a name that is no corpus and no file: it lists all corpora."""
     near = get_close_matches(name.partition(":")[0], names(), n=2, cutoff=0.5)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     return (

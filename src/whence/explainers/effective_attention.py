@@ -96,7 +96,7 @@ def _permitted(call: Call, texts: Batch) -> Bool[Tensor, "batch head query key"]
 def _values(call: Call) -> Float[Tensor, "batch head key width"]:
     if call.values is None:
         raise BadConfig(
-            f"{call.site.name} does not show the values that its weights mix (it is adopted by its softmax"
+            f"{call.site.name} does not expose the values that its weights mix (it is adopted by its softmax"
             " alone); see raw_attention, gradient_x_input"
         )
     return call.values.expand(-1, call.weights.shape[1], -1, -1).double()

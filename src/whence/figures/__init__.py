@@ -1,1 +1,1 @@
-"""Figures: a table becomes a picture. Imports no torch."""
+"""Figures from tables. Imports no torch."""

@@ -38,7 +38,7 @@ def draw(
     missing: str = "missing",
     limits: tuple[float, float] = (0.0, 1.0),
 ) -> None:
-    """The same on axes that are there."""
+    """The same on existing axes."""
     from_below = list(named.items())[::-1]
     for row, (_, values) in enumerate(from_below):
         numbers, colour = values.to_numpy(dtype=float), PALETTE[(len(named) - 1 - row) % len(PALETTE)]

@@ -1,4 +1,4 @@
-"""BLEU (Papineni et al. 2002) as sacrebleu reckons it, from counts that can be added up and resampled."""
+"""BLEU (Papineni et al. 2002) as sacrebleu computes it, from counts that can be added up and resampled."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,14 @@ from jaxtyping import Float
 from numpy import ndarray
 from sacrebleu.metrics.bleu import BLEU
 
-ORDERS = 4  # runs of one to four words
-COUNTS = 2 * ORDERS + 2  # runs that match, runs there are, length, length of the reference
+ORDERS = 4  # n-grams of one to four words
+COUNTS = 2 * ORDERS + 2  # matching n-grams, all n-grams, length, length of the reference
 
 
 def bleu_counts(
     translations: Sequence[str], references: Sequence[str], *, lowercase: bool = False
 ) -> Float[ndarray, "example count"]:
-    """What BLEU is made of, for each sentence; a corpus's BLEU is that of the sum of its sentences' counts.
+    """The counts of BLEU for each sentence; a corpus's BLEU is that of the sum of its sentences' counts.
 
     Sentences are cut into words by sacrebleu's `13a`, so that it does not matter how they were tokenised.
     """
@@ -29,7 +29,7 @@ def bleu_counts(
 def bleu(counts: Float[ndarray, "*corpora count"]) -> Float[ndarray, "*corpora"]:
     """BLEU from 0 to 100 of counts that were summed over a corpus; many corpora at once.
 
-    The geometric mean of the four shares of matching runs, times exp(1 − r/c) where the translations (c) are shorter
+    The geometric mean of the four n-gram precisions, times exp(1 − r/c) where the translations (c) are shorter
     than the references (r). A share of zero is smoothed by halving, as sacrebleu's default `exp` does.
     """
     matching, there = counts[..., :ORDERS], counts[..., ORDERS : 2 * ORDERS]
@@ -44,7 +44,7 @@ def bleu(counts: Float[ndarray, "*corpora count"]) -> Float[ndarray, "*corpora"]
 
 
 def sentence_bleu(counts: Float[ndarray, "example count"]) -> Float[ndarray, " example"]:
-    """BLEU from 0 to 100 of single sentences; runs longer than a sentence do not count (effective order)."""
+    """BLEU from 0 to 100 of single sentences; n-grams longer than a sentence do not count (effective order)."""
     found = [
         BLEU.compute_bleu(
             row[:ORDERS].astype(int).tolist(),

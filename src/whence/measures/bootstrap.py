@@ -20,7 +20,7 @@ class Interval:
 
 NOT_MEASURED = Interval(float("nan"), float("nan"), float("nan"))
 Measure = Callable[[Float[ndarray, "*corpora count"]], Float[ndarray, "*corpora"]]
-Counts = Float[ndarray, "seed example count"]  # what a measure is made of, once summed over a corpus
+Counts = Float[ndarray, "seed example count"]  # summed over a corpus, the input of a measure
 AT_ONCE = 2**22  # how often each example is drawn, held at a time: draws × examples may be too many
 
 
@@ -40,7 +40,7 @@ def paired_bootstrap_of(
 ) -> Interval:
     """Percentile bootstrap of a corpus measure lost: measure(Σ base) − measure(Σ ablated), mean over the seeds.
 
-    For measures that are made of sums over examples without being their mean (BLEU; Koehn 2004).
+    For measures of sums over examples that are not a mean over examples (BLEU; Koehn 2004).
     """
     before, after = resampled(measure, base, ablated, draws=draws, seed=seed).T
     mean = (measure(base.sum(1)) - measure(ablated.sum(1))).mean()

@@ -1,4 +1,4 @@
-"""Chunks of a sentence and their F1, as the script of CoNLL-2000 (conlleval) reckons it, from counts that add up."""
+"""Chunks of a sentence and their F1, as the script of CoNLL-2000 (conlleval) computes it, from counts that add up."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-COUNTS = 3  # chunks that are right, that were predicted, that are true
+COUNTS = 3  # correct, predicted and true chunks
 OUTSIDE = "O"
 
 
@@ -69,6 +69,6 @@ def chunk_f1(counts: Float[ndarray, "*corpora count"]) -> Float[ndarray, "*corpo
 
 
 def sentence_f1(counts: Float[ndarray, "example count"]) -> Float[ndarray, " example"]:
-    """F1 in per cent of single sentences; one without chunks, of which none was predicted either, is all right."""
+    """F1 in per cent of single sentences; 100 for one without true or predicted chunks."""
     nothing = (counts[:, 1] + counts[:, 2]) == 0
     return np.asarray(np.where(nothing, 100.0, chunk_f1(counts)))

@@ -20,7 +20,7 @@ def concordance(true: Float[ndarray, " window"], predicted: Float[ndarray, " win
         return 1.0
     covariance = ((true - true.mean()) * (predicted - predicted.mean())).mean()
     apart = true.var() + predicted.var() + (true.mean() - predicted.mean()) ** 2
-    return float(2 * covariance / apart) if apart > 0 else 1.0  # they differ by less than can be squared
+    return float(2 * covariance / apart) if apart > 0 else 1.0  # equal up to underflow
 
 
 def concordances(true: Sequence[ndarray], predicted: Sequence[ndarray]) -> Float[ndarray, " example"]:

@@ -1,4 +1,4 @@
-"""Regression on orthogonal polynomials, as R's `lm(y ~ poly(x, 2))`; and whether a curve truly turns (two lines)."""
+"""Regression on orthogonal polynomials, as R's `lm(y ~ poly(x, 2))`; and the two-lines test of a U shape."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -135,7 +135,7 @@ def design(
 
 
 def varying(controls: Float[ndarray, "point control"] | None) -> Float[ndarray, "point left"] | None:
-    """The controls that vary: one that does not says what the constant says."""
+    """The controls that vary: a constant one is collinear with the intercept."""
     return None if controls is None else controls[:, np.ptp(controls, axis=0) > 0]
 
 

@@ -1,4 +1,4 @@
-"""How near attention is to trees: divergence per token (Varano 2019), and how often a head finds the parent.
+"""The distance of attention from trees: divergence per token (Varano 2019), and how often a head finds the parent.
 
 All functions take a padded batch and measure every attention head and token at once; a place where there is nothing to
 measure (a root, padding) is NaN.
@@ -46,8 +46,8 @@ def tree_divergence(
     masked: Masked = "zero",
     floor: float = 1e-6,
 ) -> TreeDivergence:
-    """D_KL(P ‖ Q) = Σ P ln P − Σ P ln Q in nats, of a reference P (`data/references.py`) from attention Q (Varano 2019,
-    §4.2).
+    """D_KL(P ‖ Q) = Σ P ln P − Σ P ln Q in nats, of a reference P (`data/syntax/tree_attention.py`) from attention Q
+    (Varano 2019, §4.2).
 
     Where a mask forbids Q to attend to what P is on (a parent on the wrong side of DiSAN's directional mask), the
     divergence is not defined, and a convention decides:
@@ -139,7 +139,7 @@ def attached(
 def offset_attached(
     heads: Int[ndarray, "batch query"], offsets: tuple[int, ...] = OFFSETS
 ) -> Float[ndarray, "batch offset query"]:
-    """Whether the word at a fixed offset is the parent: what a head that knows nothing of syntax can reach."""
+    """Whether the word at a fixed offset is the parent: the baseline of a head without syntax."""
     guess = np.arange(heads.shape[1]) + np.array(offsets)[:, None]  # [offset query]
     return np.where((heads >= 0)[:, None], (guess == heads[:, None]).astype(float), np.nan)
 

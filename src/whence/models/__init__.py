@@ -1,6 +1,6 @@
 """Reference models, one readable file each, and the adoption of Hugging Face models.
 
-Importing this room makes the reference models known to transformers' Auto classes.
+Importing this package registers the reference models with transformers' Auto classes.
 """
 
 from whence.models.additive import AdditiveConfig, AdditiveForSequenceClassification

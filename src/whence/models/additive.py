@@ -2,9 +2,9 @@
 
     x = embed(tokens) · h = encode(x) · α = softmax(score(h)) over the tokens · ŷ = W Σ α h
 
-The only path from the text to the prediction is the attention. With `pairs`, a second text (a question, a
-hypothesis) is read by an encoder of its own and asks: score(h, q), Vashishth et al. 2019, Eq. 2. With `conditional`,
-that encoder goes on from where the first text's ended (Rocktäschel et al. 2016; Vashishth et al. 2019, Eq. 3). Sizes
+The only path from the text to the prediction is the attention. With `pairs`, a second text (a question, a hypothesis)
+is read by an encoder of its own and is the query: score(h, q), Vashishth et al. 2019, Eq. 2. With `conditional`, that
+encoder starts from the last state of the first text's (Rocktäschel et al. 2016; Vashishth et al. 2019, Eq. 3). Sizes
 are those of Jain & Wallace's code.
 """
 
@@ -29,9 +29,10 @@ from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
 @strict
 class AdditiveConfig(PreTrainedConfig):
     """`hidden_size` is per direction of the LSTM. The first and last token of a text (`bos`, `eos`) get no attention
-    unless `attend_specials`. With `pairs` the second text asks; with `bypass` it also goes straight to the decoder, as
-    in Jain & Wallace's question answering (in Vashishth et al. 2019 the decoder sees the attended text alone). With
-    `conditional` the second text's LSTM starts from the first text's last state, hidden and cell of each direction.
+    unless `attend_specials`. With `pairs` the second text is the query; with `bypass` it is also an input of the
+    decoder, as in Jain & Wallace's question answering (in Vashishth et al. 2019 the decoder sees the attended text
+    alone). With `conditional` the second text's LSTM starts from the first text's last state, hidden and cell of each
+    direction.
     """
 
     model_type = "whence-additive"
@@ -105,7 +106,7 @@ class Decoder(nn.Module):
         if self.of_question is None or question is None:
             return self.classify(context)
         asked = self.of_question(question)  # [batch width/2]
-        asked = asked.repeat_interleave(context.shape[0] // asked.shape[0], dim=0)  # many queries to a text
+        asked = asked.repeat_interleave(context.shape[0] // asked.shape[0], dim=0)  # several queries per text
         return self.classify(torch.tanh(self.of_context(context) + asked))
 
 
@@ -125,7 +126,7 @@ class AdditiveForSequenceClassification(PlainModel):
             raise ValueError("bypass=True lets the decoder see the second text; that needs pairs=True")
         if config.conditional and not (config.pairs and config.encoder == "lstm"):
             raise ValueError(
-                "conditional=True hands one text's state to the other's; that needs pairs=True and an lstm"
+                "conditional=True passes the state of one text on to the other; that needs pairs=True and an lstm"
             )
         encoder = ENCODERS[config.encoder]
         self.embeddings = nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
@@ -169,7 +170,7 @@ class AdditiveForSequenceClassification(PlainModel):
         return mask & ~second, second
 
     def _read(self, x: Tensor, text: Tensor, asked: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """The hidden states of the first text, and what the second asks."""
+        """The hidden states of the first text, and the vector of the second, which is the query."""
         if self.question is None or asked is None:
             return self.encoder(x, text)[0], None
         second = to_the_front(x, asked)
@@ -187,7 +188,7 @@ AutoModelForSequenceClassification.register(AdditiveConfig, AdditiveForSequenceC
 class AdditiveOptions(ModelOptions):
     """Defaults are those of Jain & Wallace's code."""
 
-    encoder: Literal["lstm", "cnn", "average"] = Field("lstm", description="what reads the words")
+    encoder: Literal["lstm", "cnn", "average"] = Field("lstm", description="encoder of the words")
     attention: Literal["additive", "dot"] = Field("additive", description="how attention scores a word")
     bypass: bool = Field(False, description="pairs: let the second text reach the decoder past the attention")
     embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")

@@ -1,4 +1,4 @@
-"""`conditional`: the model `additive` for pairs, whose second text is read from where the first one ended.
+"""`conditional`: the model `additive` for pairs, whose second text is encoded from the last state of the first.
 
 Rocktäschel et al. 2016; Vashishth et al. 2019, Eq. 3. The model itself is in `additive.py`.
 """
@@ -13,7 +13,7 @@ from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
 
 
 class ConditionalOptions(ModelOptions):
-    """Defaults are those of `additive`. The encoder is an LSTM: it has a state to hand on."""
+    """Defaults are those of `additive`. The encoder is an LSTM: it has a state to pass on."""
 
     attention: Literal["additive", "dot"] = Field("additive", description="how attention scores a word")
     bypass: bool = Field(False, description="let the second text reach the decoder past the attention")

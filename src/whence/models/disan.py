@@ -2,7 +2,7 @@
 
     h = ELU(W x + b) · s_ij = c tanh((W₁ h_j + W₂ h_i + b₁) / c), c = 5 · α = softmax(s) over the j that i may see
     context_i = Σ α_ij h_j, each feature by itself · u = F h + (1 - F) context, F = σ(W₃ h + W₄ context + b₂)
-    sentence = Σ β_j u_j, β = softmax(W₅ ELU(W₆ u + b₃) + b₄) over the tokens, u = both directions side by side
+    sentence = Σ β_j u_j, β = softmax(W₅ ELU(W₆ u + b₃) + b₄) over the tokens, u = both directions concatenated
 
 A feature is a head of width one. In `sees_past` a token attends to those before it, in `sees_future` to those after it,
 in neither to itself; the first token of a text in the one and the last in the other attend to nothing, and their
@@ -11,7 +11,7 @@ round. A pair is classified by [s₁; s₂; s₁-s₂; s₁ s₂], both texts re
 
 Differs from the paper: the score has no outer matrix Wᵀ (Varano 2019, §3.1), as in the authors' code; the gate has one
 bias and not three. `hidden_size` may differ from the width of the word vectors. In training no pair is dropped for its
-length (theirs: the longest 3 %), and a word without a vector begins like the others (theirs: smaller).
+length (theirs: the longest 3 %), and a word without a vector is initialised like the others (theirs: smaller).
 """
 
 from typing import Any
@@ -43,7 +43,7 @@ class DisanModel(PlainModel):
     config: DisanConfig
     base_model_prefix = "disan"
     pooling = True
-    _supports_sdpa = True  # so that `attn_implementation` is eager only where that is asked for
+    _supports_sdpa = True  # so that `attn_implementation` is eager only on request
 
     def __init__(self, config: DisanConfig) -> None:
         super().__init__(config)
@@ -79,7 +79,7 @@ class DisanModel(PlainModel):
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
         super()._init_weights(module)
-        if isinstance(module, nn.Linear):  # as TensorFlow begins, in which the authors wrote
+        if isinstance(module, nn.Linear):  # TensorFlow's initialisation, as in the authors' code
             nn.init.xavier_uniform_(module.weight)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
@@ -110,7 +110,7 @@ class DisanForSequenceClassification(DisanModel):
 
 
 class DisanForTokenClassification(DisanModel):
-    """A tag for each word of a text, from what both directions make of it; not the paper's."""
+    """A tag for each word of a text, from the states of both directions; not in the paper."""
 
     pooling = False
 
@@ -139,7 +139,7 @@ class DisanOptions(ModelOptions):
 
     embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")
     hidden_size: int = Field(300, gt=0, description="features of each direction")
-    dropout: float = Field(0.25, ge=0, lt=1, description="share of the units that are dropped in training")
+    dropout: float = Field(0.25, ge=0, lt=1, description="dropout rate")
 
 
 def build(options: DisanOptions, inputs: BuildInputs) -> DisanModel:

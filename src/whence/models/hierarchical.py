@@ -52,7 +52,7 @@ class HierarchicalConfig(PreTrainedConfig):
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where each token of a text stands when its sentences are laid out in rows: [batch sentence word].
+    """The position of each token of a text when its sentences are rows: [batch sentence word].
 
     `place` counts along the rows, one row after another; padding is one place past the last.
     """
@@ -62,14 +62,14 @@ class Layout:
     words: int
 
     def lay(self, tokens: Shaped[Tensor, "batch token *rest"]) -> Shaped[Tensor, "batch sentence word *rest"]:
-        """What belongs to each token, in rows of sentences; zero where there is no token."""
+        """A value for each token, arranged in rows of sentences; zero where there is no token."""
         rest = tokens.shape[2:]
         laid = tokens.new_zeros(len(tokens), self.sentences * self.words + 1, *rest)
         place = self.place.view(*self.place.shape, *(1 for _ in rest)).expand_as(tokens)
         return laid.scatter(1, place, tokens)[:, :-1].unflatten(1, (self.sentences, self.words))
 
     def back(self, laid: Float[Tensor, "batch sentence word"]) -> Float[Tensor, "batch token"]:
-        """What stands in the rows, for each token; zero for padding."""
+        """The inverse of `lay`: the value of each token; zero for padding."""
         return F.pad(laid.flatten(1), (0, 1)).gather(1, self.place)
 
 
@@ -102,8 +102,8 @@ class Level(nn.Module):
         self, x: Float[Tensor, "batch row part size"], mask: Bool[Tensor, "batch row part"]
     ) -> tuple[Float[Tensor, "batch row part width"], Float[Tensor, "batch row part"]]:
         rows = mask.any(-1)
-        rows[:, 0] = True  # also of an empty text, so that there is something to read
-        states, _ = self.encoder(self.dropout(x[rows]), mask[rows])  # only rows with something in them
+        rows[:, 0] = True  # also of an empty text: the GRU needs one row
+        states, _ = self.encoder(self.dropout(x[rows]), mask[rows])  # only rows with tokens
         hidden = states.new_zeros(*mask.shape, self.encoder.width)
         hidden[rows] = states
         return hidden, self.context(torch.tanh(self.project(hidden))).squeeze(-1)
@@ -115,7 +115,7 @@ class HierarchicalForSequenceClassification(PlainModel):
     Its sites are `word_attention` [batch 1 sentence word] and `sentence_attention` [batch 1 1 sentence]. A sentence
     without a word to attend to, and the rows beyond a text's last sentence, get no weight.
 
-    Differs from the paper: weights begin as torch has them, as in `additive`.
+    Differs from the paper: weights have torch's initialisation, as in `additive`.
     """
 
     config_class = HierarchicalConfig
@@ -163,7 +163,7 @@ class HierarchicalForSequenceClassification(PlainModel):
         attention_mask: Int[Tensor, "batch token"] | None = None,
         **inputs: Any,
     ) -> Float[Tensor, "batch token"]:
-        """How much of the text's vector each token is, given what the sites did: its weight in the sentence times the
+        """The weight of each token in the text's vector, from the recorded sites: its weight in the sentence times the
         weight of the sentence. Over the tokens of a text that may be attended these sum to one.
         """
         layout, _, _ = self._layout(input_ids, attention_mask)
@@ -172,7 +172,7 @@ class HierarchicalForSequenceClassification(PlainModel):
         return layout.back(in_sentence * of_sentence[..., None])
 
     def _layout(self, input_ids: Tensor, attention_mask: Tensor | None) -> tuple[Layout, Tokens, Tokens]:
-        """Where the tokens stand, which are real, and which may be attended."""
+        """The layout of the tokens, which are real, and which may be attended to."""
         tokens, special = real_tokens(input_ids, attention_mask, self.config), specials(input_ids, self.config)
         end_ids = torch.tensor(self.config.sentence_end_ids, dtype=input_ids.dtype, device=input_ids.device)
         layout = cut_into_sentences(torch.isin(input_ids, end_ids) & tokens, tokens, special)

@@ -1,4 +1,4 @@
-"""`pooled`: a self-attention encoder whose tokens one more attention pools. Wu et al. 2020, §2.
+"""`pooled`: a self-attention encoder, pooled by one more attention. Wu et al. 2020, §2.
 
     A = softmax(Q Kᵀ / √d) in 8 heads, 6 layers (Eq. 1-4) · α = softmax(MLP(x)) over the tokens (Eq. 5)
     c = Σ α x (Eq. 6) · ŷ = MLP(c)
@@ -41,11 +41,12 @@ class PooledConfig(PreTrainedConfig):
       (a bag of words).
     - `norm`, what is normalised: `post`, the sum after each sub-layer, as Vaswani et al. 2017; or `query`, before
       attention the queries alone, keys and values coming from the input as it is; or, neither's, `pre`: all three.
-    - `loss`: `cross_entropy`, or `binary`, one yes or no for each class (sigmoids), summed over classes and texts.
+    - `loss`: `cross_entropy`, or `binary`, binary cross-entropy for each class (sigmoids), summed over classes and
+      texts.
 
     `dropout` is that of the layers, `readout_dropout` that of local attention and decoder. Word vectors that are not as
-    wide as `hidden_size` are brought to it by a linear map; `frozen_vectors` do not learn. The first and last token
-    of a text (`bos`, `eos`) get no attention unless `attend_specials`: the paper's texts have words only.
+    wide as `hidden_size` are projected to it by a linear map; `frozen_vectors` are not trained. The first and last
+    token of a text (`bos`, `eos`) get no attention unless `attend_specials`: the paper's texts have words only.
     """
 
     model_type = "whence-pooled"
@@ -121,7 +122,7 @@ class PooledModel(PlainModel):
     config: PooledConfig
     base_model_prefix = "pooled"
     supports_gradient_checkpointing = True
-    terminal = True  # whether a text is read by itself after the local attention
+    terminal = True  # whether the local attention is the last step that mixes tokens or windows
 
     def __init__(self, config: PooledConfig) -> None:
         super().__init__(config)
@@ -162,9 +163,9 @@ class PooledModel(PlainModel):
 class PooledForSequenceClassification(PooledModel):
     """A text's vector and an MLP of 64 units (§2, Decoder): one class for a text.
 
-    With `loss="binary"` the classes are judged one by one, σ(z), and no distribution comes out. `logits` are then
-    log σ(z): their softmax is σ(z) / Σ σ(z), the sigmoids brought to the sum one, so that everybody who
-    asks for probabilities, a logit or a margin gets the answer in that form; exp(logits) are the sigmoids themselves.
+    With `loss="binary"` each class has its own sigmoid, σ(z), and these are no distribution. `logits` are then log
+    σ(z): their softmax is σ(z) / Σ σ(z), the sigmoids normalised to sum to one, from which probabilities, logits and
+    margins are computed as for any classifier; exp(logits) are the sigmoids themselves.
     """
 
     def __init__(self, config: PooledConfig) -> None:
@@ -174,7 +175,7 @@ class PooledForSequenceClassification(PooledModel):
 
     @property
     def computes_loss(self) -> bool:
-        """A loss for each class by itself is the model's own."""
+        """The binary loss is computed by the model."""
         return self.config.loss == "binary"
 
     def forward(
@@ -186,16 +187,16 @@ class PooledForSequenceClassification(PooledModel):
         **kwargs: Any,
     ) -> SequenceClassifierOutput:
         """`attention_mask` is 1 for tokens and 0 for padding."""
-        answers = self.decoder(self.context(input_ids, attention_mask, inputs_embeds))  # [batch class]
-        logits: Any = F.logsigmoid(answers) if self.config.loss == "binary" else answers
-        loss = None if labels is None else self._loss(answers, labels)
+        outputs = self.decoder(self.context(input_ids, attention_mask, inputs_embeds))  # [batch class]
+        logits: Any = F.logsigmoid(outputs) if self.config.loss == "binary" else outputs
+        loss = None if labels is None else self._loss(outputs, labels)
         return SequenceClassifierOutput(loss=loss, logits=logits)
 
-    def _loss(self, answers: Float[Tensor, "batch class"], labels: Int[Tensor, " batch"]) -> Any:
+    def _loss(self, outputs: Float[Tensor, "batch class"], labels: Int[Tensor, " batch"]) -> Any:
         if self.config.loss == "cross_entropy":
-            return F.cross_entropy(answers, labels)
-        right = F.one_hot(labels, answers.shape[-1]).to(answers)
-        return F.binary_cross_entropy_with_logits(answers, right, reduction="sum")
+            return F.cross_entropy(outputs, labels)
+        targets = F.one_hot(labels, outputs.shape[-1]).to(outputs)
+        return F.binary_cross_entropy_with_logits(outputs, targets, reduction="sum")
 
 
 AutoConfig.register(PooledConfig.model_type, PooledConfig)
@@ -206,7 +207,7 @@ class PooledSharedOptions(ModelOptions):
     """The options of `pooled` and `pooled_series`; sizes are those of the authors' code."""
 
     mode: Mode = Field(
-        "corrected", description="whose options hold where none are given: the paper's, its authors' code's, corrected"
+        "corrected", description="defaults of the other options: those of the paper, of its authors' code, or corrected"
     )
     embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")
     hidden_size: int = Field(300, gt=0, description="width of a hidden state")
@@ -214,16 +215,16 @@ class PooledSharedOptions(ModelOptions):
     heads: int = Field(8, gt=0, description="heads of a layer")
     head_size: int = Field(64, gt=0, description="width of a head")
     inner_size: int = Field(64, gt=0, description="width inside the feed-forward layers")
-    positions: Literal["none", "sinusoidal"] = Field("none", description="what is added to the word vectors")
+    positions: Literal["none", "sinusoidal"] = Field("none", description="position encoding")
     norm: Literal["post", "pre", "query"] = Field(
         "pre", description="layer norm after each sub-layer, before it, or before it on the queries alone"
     )
-    freeze: bool = Field(True, description="leave the given word vectors as they are")
-    dropout: float = Field(0.1, ge=0, lt=1, description="share of the units that are dropped in training")
+    freeze: bool = Field(True, description="do not train the given word vectors")
+    dropout: float = Field(0.1, ge=0, lt=1, description="dropout rate")
 
     @property
     def freezes_vectors(self) -> bool:
-        """As `freeze` says."""
+        """The option `freeze`."""
         return self.freeze
 
     def config_values(self, inputs: BuildInputs) -> dict[str, Any]:
@@ -247,14 +248,14 @@ class PooledOptions(PooledSharedOptions):
     """Those of the classifier."""
 
     loss: Literal["cross_entropy", "binary"] = Field(
-        "cross_entropy", description="of one class, or of a yes or no for each, summed"
+        "cross_entropy", description="cross-entropy, or binary cross-entropy of each class, summed"
     )
 
 
 def build(options: PooledOptions, inputs: BuildInputs) -> PooledModel:
     """A classifier of texts; for narratives with values the form for time series."""
     if inputs.task == "series":
-        from whence.models.pooled_series import build as build_series  # which is made from this file
+        from whence.models.pooled_series import build as build_series  # which imports this file
 
         return build_series(options, inputs)
     return PooledForSequenceClassification(PooledConfig(**options.config_values(inputs), loss=options.loss))

@@ -1,8 +1,8 @@
 """`pooled_series`: `pooled` for time series, a value for each window of a narrative. Wu et al. 2020, §2, Fig. 1.
 
-    c_t = the vector of window t, as `pooled` makes it (Eq. 1-6) · h_t = LSTM(c_1 … c_t) · ŷ_t = MLP(h_t)
+    c_t = the vector of window t, as in `pooled` (Eq. 1-6) · h_t = LSTM(c_1 … c_t) · ŷ_t = MLP(h_t)
 
-The windows of all narratives go through the encoder side by side, as texts of their own: its sites see
+The windows of all narratives go through the encoder in one batch, as separate texts: its sites see
 [batch*window head query key]. The LSTM reads them in their order, so that a value depends on no later window.
 """
 
@@ -75,7 +75,7 @@ class PooledForTimeSeries(PooledModel):
 def squared_error(
     values: Float[Tensor, "batch window"], labels: Float[Tensor, "batch window"], windows: Bool[Tensor, "batch window"]
 ) -> Float[Tensor, ""]:
-    """The sum of squared errors over the number of windows that there are, in all narratives together."""
+    """The mean squared error over the windows of all narratives together."""
     known = windows & ~labels.isnan()
     errors = torch.where(known, values - labels.nan_to_num(), 0.0)
     return (errors**2).sum() / known.sum().clamp_min(1)

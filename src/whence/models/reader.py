@@ -7,7 +7,7 @@ The cell is an Elman network (`rnn`: tanh, Elman 1990), an LSTM (Hochreiter & Sc
 attention, no sites, and nothing to be audited. It is the baseline for the second form, in which attention is the only
 path from the states to the prediction, as in `additive`.
 
-Differs from `additive`: one direction. A reader of two directions meets the first word last, and need not remember it.
+Differs from `additive`: one direction. A bidirectional reader reads the first word last, and need not remember it.
 """
 
 from typing import Any, Literal, no_type_check
@@ -37,7 +37,7 @@ from whence.models.parts.encoders import (
 from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
 
 CELLS: dict[str, type[nn.RNN] | type[nn.LSTM] | type[nn.GRU]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
-Carried = Float[Tensor, "batch state"]  # all that goes on to the next word
+Carried = Float[Tensor, "batch state"]  # the full state, passed on to the next word
 
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
@@ -79,7 +79,7 @@ class ReaderForSequenceClassification(PlainModel):
 
     @property
     def attends(self) -> bool:
-        """Whether an attention reads the states, and not the last one alone."""
+        """Whether an attention reads all states, and not only the last."""
         return self.config.attention != "none"
 
     def forward(
@@ -112,7 +112,7 @@ class ReaderForSequenceClassification(PlainModel):
         return (weights @ values).flatten(0, 2)  # [batch width]: a query is a text
 
     def step(self, x: Float[Tensor, "batch embedding"], state: Carried | None = None) -> Carried:
-        """All that is carried on after one more word: the hidden state, and of an LSTM hidden and cell side by side."""
+        """The full state after one more word: the hidden state, and of an LSTM hidden and cell state concatenated."""
         before = None if state is None else [part[None].contiguous() for part in state.split(self.cell.hidden_size, 1)]
         given: Any = None if before is None else tuple(before) if len(before) > 1 else before[0]
         _, after = self.cell(x[:, None], given)
@@ -126,7 +126,7 @@ AutoModelForSequenceClassification.register(ReaderConfig, ReaderForSequenceClass
 class ReaderOptions(ModelOptions):
     """A reader without attention, unless one is named."""
 
-    encoder: Literal["rnn", "lstm", "gru"] = Field("lstm", description="what reads the words")
+    encoder: Literal["rnn", "lstm", "gru"] = Field("lstm", description="recurrent cell")
     attention: Literal["additive", "dot", "none"] = Field(
         "none", description="how attention scores a word (none: the last state predicts)"
     )

@@ -9,9 +9,9 @@ site is called once, [batch 1 target source].
 
 Differs from the papers: U_a also stands in the dot product, since h_i (two directions) is twice as wide as c_t. The dot
 form has no input feeding: h_α^t reaches ŷ_t, but not c_{t+1}. The read-out of both forms is Luong et al.'s (Eq. 5);
-Bahdanau et al. have a maxout layer. f is an LSTM, and α_t asks with the state of its top layer.
+Bahdanau et al. have a maxout layer. f is an LSTM, and the query of α_t is the state of its top layer.
 
-It is the translator of Vashishth et al. 2019, §3.3. Attention is not the only path from the source: the decoder begins
+It is the translator of Vashishth et al. 2019, §3.3. Attention is not the only path from the source: the decoder starts
 with tanh(W_s ←h_1) (Bahdanau et al., A.2.2).
 """
 
@@ -64,22 +64,22 @@ class RecurrentConfig(PreTrainedConfig):
 
 @dataclass
 class Memory:
-    """What generation keeps from one step to the next: the decoder's state, and the keys of the source, made once."""
+    """The cache of generation: the decoder's state, and the keys of the source, computed once."""
 
     state: State
     keys: Keys
-    is_compileable: ClassVar[bool] = False  # `generate` asks
+    is_compileable: ClassVar[bool] = False  # read by `generate`
 
     def reorder_cache(self, beams: Int[Tensor, " batch"]) -> None:
-        """Go on from other beams. The keys stay: all beams of a text have the same source."""
+        """Select beams. The keys stay: all beams of a text have the same source."""
         hidden, cell = self.state
         self.state = hidden.index_select(1, beams), cell.index_select(1, beams)
 
 
 class Encoder(nn.Module):
-    """Word vectors and a bidirectional LSTM; both directions' states side by side are h."""
+    """Word vectors and a bidirectional LSTM; the states of both directions, concatenated, are h."""
 
-    main_input_name = "input_ids"  # `generate` asks the encoder for it
+    main_input_name = "input_ids"  # read by `generate`
 
     def __init__(self, config: RecurrentConfig) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """What both forms share: the state to begin with, and the keys."""
+    """The base of both forms: the initial state, and the keys."""
 
     def __init__(self, config: RecurrentConfig) -> None:
         super().__init__()
@@ -201,17 +201,17 @@ class RecurrentForConditionalGeneration(PlainModel, GenerationMixin):
         **kwargs: Any,
     ) -> Seq2SeqLMOutput:
         """Teacher-forced logits, of the last `logits_to_keep` steps or of all (0); with `labels` (-100 for padding)
-        also the loss, the decoder being given the labels shifted by one.
+        also the loss, with the shifted labels as the decoder's input.
 
-        `past_key_values` is the memory of the steps before these. A target is padded at its end, where nothing reads
-        it: `decoder_attention_mask` is not needed.
+        `past_key_values` is the memory of the steps before these. A target is padded at its end, where no later
+        step reads it: `decoder_attention_mask` is not needed.
         """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(input_ids, attention_mask)
         if decoder_input_ids is None and labels is not None:
             decoder_input_ids = shifted(labels, self.config)
         if decoder_input_ids is None:
-            raise ValueError("expected decoder_input_ids or labels, came neither")
+            raise ValueError("expected decoder_input_ids or labels, got neither")
         source = encoder_outputs[0]
         memory = self.decoder.start(source) if past_key_values is None else past_key_values
         x = self.dropout(self.embeddings(decoder_input_ids))  # [batch target embedding]
@@ -225,7 +225,7 @@ class RecurrentForConditionalGeneration(PlainModel, GenerationMixin):
 
     @classmethod
     def _supports_default_dynamic_cache(cls) -> bool:
-        return False  # `generate` is to take the memory from the first step's output
+        return False  # so that `generate` takes the memory from the first step's output
 
     def get_input_embeddings(self) -> nn.Module:
         """The word vectors of the source."""
@@ -251,7 +251,7 @@ class RecurrentOptions(ModelOptions):
     embedding_size: int = Field(256, gt=0, description="width of a word vector, where no vectors are given")
     hidden_size: int = Field(256, gt=0, description="width of encoder (per direction) and decoder")
     layers: int = Field(2, gt=0, description="layers of encoder and decoder")
-    dropout: float = Field(0.3, ge=0, lt=1, description="share of the units that are dropped in training")
+    dropout: float = Field(0.3, ge=0, lt=1, description="dropout rate")
 
 
 def build(options: RecurrentOptions, inputs: BuildInputs) -> RecurrentForConditionalGeneration:

@@ -59,7 +59,7 @@ __all__ = [
 
 
 class TransformerModel(PreTrainedModel):
-    """What both forms share."""
+    """The base of all forms."""
 
     config_class = TransformerConfig
     config: TransformerConfig
@@ -123,7 +123,7 @@ class TransformerForTokenClassification(TransformerModel):
         labels: Int[Tensor, "batch token"] | None = None,
         **kwargs: Any,
     ) -> TokenClassifierOutput:
-        """`attention_mask` is 1 for tokens and 0 for padding; `labels` are -100 where nothing is to be learned."""
+        """`attention_mask` is 1 for tokens and 0 for padding; `labels` are -100 at positions without a label."""
         hidden = self.encoder(input_ids, attention_mask, inputs_embeds).last_hidden_state  # [batch token width]
         logits = self.classifier(hidden)  # [batch token class]
         loss = None if labels is None else F.cross_entropy(logits.flatten(0, 1), labels.flatten())
@@ -160,14 +160,14 @@ class TransformerForConditionalGeneration(TransformerModel, GenerationMixin):
         **kwargs: Any,
     ) -> Seq2SeqLMOutput:
         """Teacher-forced logits, of the last `logits_to_keep` tokens or of all (0); with `labels` (-100 for padding)
-        also the loss, the decoder being given the labels shifted by one.
+        also the loss, with the shifted labels as the decoder's input.
         """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(input_ids, attention_mask)
         if decoder_input_ids is None and labels is not None:
             decoder_input_ids = shifted(labels, self.config)
         if decoder_input_ids is None:
-            raise ValueError("expected decoder_input_ids or labels, came neither")
+            raise ValueError("expected decoder_input_ids or labels, got neither")
         source = encoder_outputs[0]
         hidden = self.decoder(decoder_input_ids, decoder_attention_mask, source, attention_mask)
         logits = self.lm_head(hidden[:, -logits_to_keep:])  # [batch kept vocabulary]
@@ -180,7 +180,7 @@ class TransformerForConditionalGeneration(TransformerModel, GenerationMixin):
 
 
 def shifted(labels: Int[Tensor, "batch target"], config: Any) -> Int[Tensor, "batch target"]:
-    """What a decoder is given so that it predicts these labels: each the one before, and the start first."""
+    """The decoder's input for these labels: the labels shifted by one, with the start token first."""
     pad, start = config.pad_token_id or 0, config.decoder_start_token_id
     return F.pad(labels, (1, 0), value=start)[:, :-1].masked_fill(F.pad(labels, (1, 0))[:, :-1] == -100, pad)
 
@@ -195,7 +195,7 @@ class TransformerOptions(ModelOptions):
     """The sizes of a small translator; the modes are those of Yang 2019's tagger."""
 
     mode: Annotated[Mode | None, usually("none", "paper|author-code|corrected")] = Field(
-        None, description="tagger: whose options hold where none are given: Yang 2019's, its code's, corrected"
+        None, description="tagger: defaults of the other options: those of Yang 2019, of its code, or corrected"
     )
     hidden_size: int = Field(256, gt=0, description="width of a hidden state")
     layers: int = Field(3, gt=0, description="layers of the encoder, and of the decoder")
@@ -206,15 +206,15 @@ class TransformerOptions(ModelOptions):
     form: Literal["vaswani", "torchnlp"] = Field(
         "vaswani", description="an encoder as in Vaswani et al., or as in torchnlp, which Yang 2019 used"
     )
-    rectified: bool = Field(False, description="ReLU and dropout also where none belong, as in torchnlp")
-    masks_padding: bool = Field(True, description="let no token attend to padding")
+    rectified: bool = Field(False, description="ReLU and dropout also where Vaswani et al. have none, as in torchnlp")
+    masks_padding: bool = Field(True, description="mask padding in attention")
     norm: Literal["post", "pre"] = Field("pre", description="layer norm after each sub-layer, or before it")
-    freeze: bool = Field(False, description="leave the given word vectors as they are")
-    dropout: float = Field(0.1, ge=0, lt=1, description="share of the units that are dropped in training")
+    freeze: bool = Field(False, description="do not train the given word vectors")
+    dropout: float = Field(0.1, ge=0, lt=1, description="dropout rate")
 
     @property
     def freezes_vectors(self) -> bool:
-        """As `freeze` says."""
+        """The option `freeze`."""
         return self.freeze
 
 
@@ -228,7 +228,7 @@ def build(options: TransformerOptions, inputs: BuildInputs) -> TransformerModel:
     if inputs.task == "seq2seq":
         if inputs.vector_width is not None:
             raise BadConfig(
-                "as a translator, the transformer's word vectors are as wide as its layers and begin at random; leave"
+                "as a translator, the transformer's word vectors are as wide as its layers and start at random; leave"
                 " vectors out"
             )
         start = inputs.tokenizer.bos_token_id
@@ -239,7 +239,7 @@ def build(options: TransformerOptions, inputs: BuildInputs) -> TransformerModel:
 
 
 def _config(options: TransformerOptions, inputs: BuildInputs, **more: Any) -> TransformerConfig:
-    """The layers of torchnlp begin with weights as wide as torch makes them."""
+    """The layers of torchnlp have the standard deviation of torch's initialisation."""
     width = options.hidden_size
     if options.form == "torchnlp":
         more |= {"initializer_range": (3 * width) ** -0.5}

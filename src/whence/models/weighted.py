@@ -1,11 +1,11 @@
-"""`weighted`: a tagger that reads each word by itself; other words reach it only through the weights it is given.
+"""`weighted`: a tagger that reads each word by itself; other words reach it only through imposed weights.
 
     h_j = ReLU(W x_j + b) · c_i = [Σ_j α¹_ij h_j ; … ; Σ_j αᴴ_ij h_j] · y_i = softmax(V c_i + d)
 
 The stricter probe that Yang 2019 proposes in §6: no positions, no residual path, no attention of its own. The site
 `attention` is uniform unless others are imposed (`whence run guide --into words`).
 
-Differs from the paper, which says "a feed forward layer" and no more: it is one layer, with a head for each head of the
+Differs from the paper, which only says "a feed forward layer": it is one layer, with a head for each head of the
 attention that guides it.
 """
 
@@ -47,7 +47,7 @@ class WeightedConfig(PreTrainedConfig):
 
 
 class WeightedForTokenClassification(PlainModel):
-    """One class for each token, from the words that weights bring to it. Its site is `attention`."""
+    """One class for each token, from a weighted mean of all words. Its site is `attention`."""
 
     config_class = WeightedConfig
     config: WeightedConfig
@@ -71,7 +71,7 @@ class WeightedForTokenClassification(PlainModel):
         labels: Int[Tensor, "batch token"] | None = None,
         **kwargs: Any,
     ) -> TokenClassifierOutput:
-        """`attention_mask` is 1 for tokens and 0 for padding; `labels` are -100 where nothing is to be learned."""
+        """`attention_mask` is 1 for tokens and 0 for padding; `labels` are -100 at positions without a label."""
         x = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
         hidden = F.relu(self.project(self.dropout(x)))  # [batch token hidden]
         length, heads = x.shape[1], self.config.num_attention_heads
@@ -79,7 +79,7 @@ class WeightedForTokenClassification(PlainModel):
         mask = (x.new_ones(x.shape[:2]) if given is None else given).bool()[:, None, None, :]
         scores = x.new_zeros(
             len(x), heads, length, length, requires_grad=torch.is_grad_enabled()
-        )  # gradients may be asked
+        )  # explainers take their gradients
         values = hidden[:, None].expand(-1, heads, -1, -1)
         context = (
             (self.attention(scores, mask, values) @ values).transpose(1, 2).flatten(2)
@@ -98,9 +98,9 @@ class WeightedOptions(ModelOptions):
 
     embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")
     hidden_size: int = Field(128, gt=0, description="width of a hidden state")
-    heads: int = Field(4, gt=0, description="weightings of the words")
+    heads: int = Field(4, gt=0, description="attention heads")
     masks_padding: bool = Field(True, description="give no weight to padding")
-    dropout: float = Field(0.0, ge=0, lt=1, description="share of the units that are dropped in training")
+    dropout: float = Field(0.0, ge=0, lt=1, description="dropout rate")
 
 
 def build(options: WeightedOptions, inputs: BuildInputs) -> WeightedForTokenClassification:

@@ -1,4 +1,4 @@
-"""What to train, on what, and how: the options that every training has, and in `options` those of its model."""
+"""The options of a training: those that every training has, and in `options` those of its model."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ from whence.training.defaults import split_options
 from whence.training.fit import Recipe
 from whence.training.guided import GuidedBy
 
-SCHEMA = 2  # of the cache key: a change here makes every saved training another one
+SCHEMA = 2  # of the cache key: a change here invalidates all saved trainings
 OF_ONE_RUN = ("seed", "override", "override_sites")  # trainings that differ in these alone are compared with each other
 BY_CONTENT = {"data", "data_dir", "columns", "vectors", "options"}  # in the cache key, not by their names
 
@@ -48,13 +48,13 @@ class Training(BaseModel):
     vectors: Annotated[Path | None, usually("none", "PATH")] = Field(
         None, description="initial word vectors, in GloVe's text format"
     )
-    min_count: int = Field(1, gt=0, description="words seen less often are unknown")
+    min_count: int = Field(1, gt=0, description="rarer words are unknown")
     subwords: int = Field(0, ge=0, description="size of a subword vocabulary (0: whole words)")
-    lowercase: bool = Field(True, description="read all words in lower case")
+    lowercase: bool = Field(True, description="lower-case all words")
     epochs: int = Field(8, ge=0, description="passes over the training texts, at most (0: the untrained model)")
-    patience: int = Field(3, gt=0, description="stop after so many epochs without a better score on dev")
+    patience: int = Field(3, gt=0, description="stop after N epochs without a better score on dev")
     batch_size: int = Field(32, gt=0, description="texts in a batch")
-    learning_rate: float = Field(1e-3, gt=0, description="of the optimizer")
+    learning_rate: float = Field(1e-3, gt=0, description="learning rate of the optimizer")
     weight_decay: float = Field(1e-5, ge=0, description="on all but the attention's own parameters")
     optimizer: Literal["amsgrad", "adamw", "adam", "adam98", "adadelta"] = Field(
         "amsgrad", description="Adam, in one of four forms (adam98: β₂ = .98), or Adadelta"
@@ -111,7 +111,7 @@ class Training(BaseModel):
     def with_options(self, changes: Mapping[str, Any]) -> "Training":
         """The same training but for some options, shared ones or the model's own.
 
-        For another `model`, of the model's own options those go over that it has too.
+        If `model` changes, the options that the new model has too are kept.
         """
         options = self.flat()
         if changes.get("model", self.model) != self.model:
@@ -154,7 +154,7 @@ class Training(BaseModel):
 
 
 def training_for(model: str, **options: Any) -> Training:
-    """The training of a reference model or of a saved one; wrong options are refused in a sentence (`BadConfig`)."""
+    """The training of a reference model or of a saved one; wrong options raise `BadConfig`."""
     return checked(Training, {"model": model, **options})
 
 

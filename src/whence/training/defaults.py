@@ -1,4 +1,4 @@
-"""The defaults of each model, and which option is whose: flat options in, shared ones and the model's own out."""
+"""The defaults of each model, and the split of flat options into shared ones and the model's own."""
 
 import difflib
 from collections.abc import Mapping
@@ -45,7 +45,9 @@ def split_options(given: Mapping[str, Any], shared: set[str]) -> dict[str, Any]:
 def refuse_unknown(name: str, given: Mapping[str, Any], own: set[str], shared: set[str]) -> None:
     """Refuse options that neither this model nor every training has."""
     if own & shared:
-        raise BadConfig(f"{name} calls options as every training does: {', '.join(sorted(own & shared))}; rename them")
+        raise BadConfig(
+            f"{name} has options with the names of shared ones: {', '.join(sorted(own & shared))}; rename them"
+        )
     has = f"it has: {', '.join(sorted(own))}" if own else _no_own_options(name)
     wrong = []
     for option in sorted(set(given) - own - shared - {"model"}):

@@ -26,7 +26,7 @@ def save_epochs(folder: Path) -> EachEpoch:
 
 
 def kept_epochs(folder: Path) -> dict[int, Path]:
-    """The folders of the epochs that were kept, by their numbers, 0 before training; none, if none were."""
+    """The folders of the epochs that were kept, by their numbers, 0 before training; empty if none were."""
     there = [place for place in (folder / EPOCHS).glob("*") if place.name.isdecimal()]
     return {int(place.name): place for place in sorted(there, key=lambda place: int(place.name))}
 

@@ -97,7 +97,7 @@ def fit(
     The default `objective` is to predict the labels. `override` makes a rule for the attention of
     a whole epoch, in training and on dev alike (*train+infer* of Vashishth et al. 2019). With a `checkpoint` path, the
     run is written there after every epoch, and resumed from there. `each_epoch` is called with the number of epochs
-    done and the subject as it then is: with 0 before the first, and after every one. A resumed run calls it for the
+    done and the subject at that point: with 0 before the first, and after every one. A resumed run calls it for the
     epochs that it trains, so that none is missed, and one may come twice.
     """
     if not train or not dev:
@@ -232,7 +232,7 @@ def _write(path: Path, model: nn.Module, optimizer: Any, progress: Progress, kep
     new = path.with_suffix(".new")
     try:
         torch.save(state, new)
-        os.replace(new, path)  # a reader sees the old one or the new one, never a half
+        os.replace(new, path)  # atomic
     finally:
         new.unlink(missing_ok=True)
 

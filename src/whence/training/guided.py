@@ -54,7 +54,7 @@ class Guided(Subject):
             return super().logits(batch)
 
     def rules(self, batch: Batch) -> Mapping[str, Rule]:
-        """What is imposed on a batch; the same whenever it comes."""
+        """The override for a batch, the same in every epoch."""
         if self.source == "uniform":
             return {"*": uniform}
         if self.source == "random":

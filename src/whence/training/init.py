@@ -43,7 +43,7 @@ def untrained(training: Training, corpus: Corpus) -> Subject:
 
 def _saved(training: Training, task: str, corpus: Corpus) -> Subject:
     """A saved model to be fine-tuned, with a head for the corpus's classes."""
-    unknown = f"no reference model and no model of a folder or hub is called {training.model}; reference models are:"
+    unknown = f"no reference model, folder or hub model has the name {training.model}; reference models are:"
     try:
         model = load_model(training.model, task, labels=corpus.labels)
     except CannotLoad as error:
@@ -54,10 +54,10 @@ def _saved(training: Training, task: str, corpus: Corpus) -> Subject:
 
 
 def task_of(corpus: Corpus) -> str:
-    """What there is to learn: one label for a text, a tag for each word, a text for a text, or values for windows."""
+    """The task of a corpus: one label for a text, a tag for each word, a text for a text, or values for windows."""
     first = corpus["train"][0] if corpus["train"] else None
     if first is None:
-        raise BadData(f"{corpus.name} has no examples in train; expected some to learn from")
+        raise BadData(f"{corpus.name} has no examples in train; expected some to train on")
     if first.target is not None:
         return "seq2seq"
     if first.windows is not None and first.label is None:
@@ -66,7 +66,7 @@ def task_of(corpus: Corpus) -> str:
 
 
 def learnable(corpus: Corpus, split: str) -> tuple[Example, ...]:
-    """The examples of a split, if they can be learned from."""
+    """The examples of a split, if all have labels and at least two classes."""
     needs = TASKS[task_of(corpus)].needs
     examples = corpus[split]
     if any(getattr(example, needs) is None for example in examples):
@@ -85,7 +85,7 @@ def learnable(corpus: Corpus, split: str) -> tuple[Example, ...]:
 
 
 def vocabulary(training: Training, examples: Sequence[Example], task: str) -> PreTrainedTokenizerBase:
-    """Whole words, or word pieces if so many were asked for; source and target of a translator share it."""
+    """Whole words, or subwords if a number of them is given; source and target of a translator share it."""
     if training.subwords:
         return subword_tokenizer(examples, training.subwords, lowercase=training.lowercase, framed=task != "seq2seq")
     return word_tokenizer(

@@ -1,4 +1,4 @@
-"""The record of a training, saved with its model: its options, its course, and whether it can be repeated."""
+"""The record of a training, saved with its model: its options, its scores, and whether it can be retrained."""
 
 import json
 from pathlib import Path
@@ -52,7 +52,7 @@ def refuse_other(folder: Path, key: dict[str, Any], name: str = RECORD) -> None:
 
 
 def _record(folder: Path, name: str = RECORD) -> dict[str, Any]:
-    """What was recorded of a training; nothing, if the file is somebody else's."""
+    """The record of a training; empty, if the file is not one of ours."""
     try:
         record = json.loads((folder / name).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -94,7 +94,7 @@ def _train(
     )
     subject.model.save_pretrained(folder)
     subject.tokenizer.save_pretrained(folder)
-    vectors = training.vectors and training.vectors.resolve()  # to be found from any folder
+    vectors = training.vectors and training.vectors.resolve()  # valid from any working folder
     record = {
         "cache_key": key,
         "training": training.model_copy(update={"vectors": vectors}).to_json(),

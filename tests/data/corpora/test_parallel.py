@@ -110,7 +110,7 @@ def test_what_is_wrong_with_alignments_is_said(aligned):
         multi30k.read_alignments(aligned, "dev")
     with pytest.raises(BadData, match=r"there is no file .*test\.en-de\.src"):
         multi30k.read_alignments(aligned, "test")
-    with pytest.raises(BadConfig, match="asked for were 'val' and 'en-de'"):
+    with pytest.raises(BadConfig, match="got 'val' and 'en-de'"):
         multi30k.read_alignments(aligned, "val")
 
 

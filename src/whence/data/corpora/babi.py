@@ -54,7 +54,7 @@ def load(data_dir: str | Path, task: int = 1) -> Corpus:
 
 
 def read_stories(path: Path) -> list[Story]:
-    """The stories of a file that ask something."""
+    """The questions of a file, each with its story so far."""
     stories: list[Story] = []
     for number, line in each_line(path):
         if not line.strip():
@@ -75,7 +75,7 @@ def read_stories(path: Path) -> list[Story]:
 
 
 def question(story: Story, line: str, where: str) -> Example:
-    """A question of a story: the story so far, what is asked, and which lines answer it."""
+    """A question of a story: the story so far, the question, its label and the supporting lines."""
     asked, answer, *support = (part.strip() for part in line.split("\t"))
     lines = [int(number) for number in " ".join(support).split() if number.isdecimal()]
     if not answer or not lines or not set(lines) <= story.lines.keys():

@@ -51,7 +51,7 @@ def load(data_dir: str | Path, share: float = 1.0) -> Corpus:
 
 
 def each_question(path: Path, share: float) -> Iterator[tuple[str, Example]]:
-    """Names, with the split before, and questions, as they come."""
+    """Names, with the split before, and questions, in the order of the archive."""
     for member, content in each_member(path, lambda name: PLACE.search(name) is not None and within(name, share)):
         split, name = FOLDERS[PLACE.search(member)[1]], PurePosixPath(member).name  # type: ignore[index]
         try:

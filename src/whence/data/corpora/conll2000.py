@@ -43,7 +43,7 @@ def load(data_dir: str | Path, digits: bool = False) -> Corpus:
 
 
 def in_order(tag: str) -> tuple[str, str]:
-    """Where a tag stands among others: by its kind of chunk, beginning before inside, and O first."""
+    """The sort key of a tag: by its kind of chunk, beginning before inside, and O first."""
     place, _, kind = tag.partition("-")
     return kind, place
 

@@ -49,7 +49,7 @@ def read_reviews(path: Path) -> dict[str, tuple[Example, ...]]:
 
 
 def each_review(path: Path) -> Iterator[tuple[str, int, str, Example]]:
-    """Split, number, label and text of all reviews as they come."""
+    """Split, number, label and text of all reviews, in the order of the archive."""
     for name, content in each_member(path, lambda name: PLACE.search(name) is not None):
         split, label, number = PLACE.search(name).groups()  # type: ignore[union-attr]
         try:

@@ -73,7 +73,7 @@ def read_alignments(data_dir: str | Path, split: str, direction: str = "en-de") 
     if split not in SPLITS or direction not in DIRECTIONS:
         raise BadConfig(
             f"there are the splits {', '.join(SPLITS)} and the directions {', '.join(DIRECTIONS)}; "
-            f"asked for were {split!r} and {direction!r}"
+            f"got {split!r} and {direction!r}"
         )
     stem = Path(data_dir) / ENTRY.name / "aligned_tok" / f"{split}.en-de"
     paths = [

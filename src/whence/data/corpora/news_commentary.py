@@ -14,7 +14,7 @@ from whence.data.rng import hold_out
 TRAIN = ("news-commentary-v11.de-en.en", "news-commentary-v11.de-en.de")
 NEWS = {"dev": "newstest2015", "test": "newstest2016"}
 TESTS = {split: (f"{name}-ende-src.en.sgm", f"{name}-ende-ref.de.sgm") for split, name in NEWS.items()}
-DRAWN = 0.01  # of the training pairs, for a test set that is not there
+DRAWN = 0.01  # share of the training pairs that becomes the test set, which the corpus lacks
 
 
 def load(data_dir: str | Path, direction: str = "en-de") -> Corpus:

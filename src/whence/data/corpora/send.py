@@ -137,7 +137,7 @@ def finished(timed: Sequence[tuple[float, object]]) -> int:
 
 
 def windowed(timed: Sequence[tuple[float, Said]]) -> dict[int, list[Said]]:
-    """What was said or rated in each window."""
+    """The words or ratings of each window."""
     windows = defaultdict(list)
     for time, what in timed:
         windows[window_of(time)].append(what)

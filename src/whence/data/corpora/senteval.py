@@ -1,4 +1,4 @@
-"""SentEval's probing tasks (Conneau et al. 2018): ten questions about a sentence that its vector may answer or not.
+"""SentEval's probing tasks (Conneau et al. 2018): ten properties of a sentence to predict from its vector.
 
 Native format: a file for each task, `split<TAB>label<TAB>sentence` a line, the splits being `tr`, `va` and `te`; words
 have spaces between them, and other fields may stand before the sentence. 100,000 sentences of each task are for
@@ -69,7 +69,7 @@ def as_parts(line: str, where: str) -> tuple[str, str, tuple[str, ...]]:
 
 
 def in_order(label: str) -> tuple[int, str]:
-    """Where a label stands among others: numbers by size, then words."""
+    """The sort key of a label: numbers by size, then words."""
     return (int(label), "") if label.isdecimal() else (1_000_000, label)
 
 

@@ -40,7 +40,7 @@ class Tree:
             ahead += reversed(node.children)
 
     def words(self) -> tuple[str, ...]:
-        """The words of the phrase, as they stand in the file."""
+        """The words of the phrase, as in the file."""
         return tuple(node.word for node in self.nodes() if node.word is not None)
 
 
@@ -60,7 +60,7 @@ def each_tree(path: Path) -> Iterator[Tree]:
 
 
 def parse_tree(line: str) -> Tree:
-    """The tree that is written on a line; ValueError says what is wrong with it."""
+    """The tree on a line; raises ValueError with the reason if there is none."""
     open_nodes: list[list[str | Tree]] = []
     done: Tree | None = None
     for piece in TOKEN.findall(line):

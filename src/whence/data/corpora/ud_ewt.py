@@ -1,4 +1,4 @@
-"""The English Web Treebank of Universal Dependencies: blogs, mails, answers and reviews with trees made by people.
+"""The English Web Treebank of Universal Dependencies: blogs, mails, answers and reviews with hand-annotated trees.
 
 Native format: `en_ewt-ud-{train,dev,test}.conllu`. (Silveira et al. 2014; Nivre et al. 2020.)
 """

@@ -11,7 +11,7 @@ from whence.core.errors import BadData
 from whence.data.formats.text import Table, each_line, short
 from whence.data.syntax.trees import check_tree
 
-COLUMNS = ("tokens", "upos", "xpos", "head", "deprel", "feats")  # of the table that is made of a file
+COLUMNS = ("tokens", "upos", "xpos", "head", "deprel", "feats")  # of the table of a file
 WIDTH = 10
 NOTHING = "_"
 

@@ -1,4 +1,4 @@
-"""CSV and TSV: text with cells side by side, read so that what is wrong with it can be said."""
+"""CSV and TSV files, read with precise error messages."""
 
 import csv
 import io

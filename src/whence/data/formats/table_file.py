@@ -63,7 +63,7 @@ def read_parquet(path: Path) -> Table:
     from pyarrow import parquet
 
     if not path.exists():
-        raise BadData(f"there is no file {path}; look at the spelling and at the folder you are in")
+        raise BadData(f"there is no file {path}; check the spelling and the working folder")
     try:
         table = parquet.read_table(path)
     except (pyarrow.ArrowException, OSError) as error:

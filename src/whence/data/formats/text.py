@@ -12,7 +12,7 @@ from whence.core.errors import BadData
 
 @dataclass(frozen=True)
 class Table:
-    """The cells of a file: one dictionary a row, in the order of the file. `notes` says what was inferred."""
+    """The cells of a file: one dictionary a row, in the order of the file. `notes` are about what was inferred."""
 
     columns: tuple[str, ...]
     rows: list[dict[str, Any]]
@@ -48,7 +48,7 @@ def read_bytes(path: Path) -> bytes:
     if path.is_dir():
         raise BadData(f"{path} is a folder; a file was expected")
     if not path.exists():
-        raise BadData(f"there is no file {path}; look at the spelling and at the folder you are in")
+        raise BadData(f"there is no file {path}; check the spelling and the working folder")
     if path.suffix.lower() != ".gz":
         return path.read_bytes()
     try:
@@ -60,7 +60,7 @@ def read_bytes(path: Path) -> bytes:
 def each_line(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a UTF-8 file, gunzipped if it ends in .gz, with their numbers; the file is never held whole."""
     if not path.is_file():
-        raise BadData(f"there is no file {path}; look at the spelling and at the folder you are in")
+        raise BadData(f"there is no file {path}; check the spelling and the working folder")
     number = 0
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
         try:
@@ -75,5 +75,5 @@ def each_line(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def short(value: str, width: int = 40) -> str:
-    """A name as it can stand in a sentence, cut if it is long."""
+    """A name for a message, shortened if it is long."""
     return repr(value if len(value) <= width else value[: width - 1] + "…")

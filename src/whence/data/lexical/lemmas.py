@@ -1,4 +1,4 @@
-"""A small English lemmatiser: endings are taken off until a word is found in a dictionary that is given."""
+"""A small English lemmatiser: endings are removed until a word is in a given dictionary."""
 
 from collections.abc import Container, Iterator
 

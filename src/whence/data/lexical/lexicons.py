@@ -1,4 +1,4 @@
-"""Lexicons: what people say of single words. Warriner's norms, VADER's ratings, SST's words, any table of yours."""
+"""Lexicons: human ratings of single words. Warriner's norms, VADER's ratings, SST's words, any table of yours."""
 
 import csv
 import hashlib
@@ -24,7 +24,7 @@ WARRINER = "Ratings_Warriner_et_al.csv"
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Words in small letters, each with its value. `scale` says what the values are.
+    """Lower-case words, each with its value. `scale` says what the values are.
 
     A word whose value is at least `high` is very positive, and below `low` very negative, where that is known.
     """
@@ -115,7 +115,7 @@ def table(path: Path) -> Lexicon:
 
 
 def averaged(rows: Iterable[tuple[Any, Any]], path: Path) -> dict[str, float]:
-    """Words in small letters, the values of those that come twice averaged."""
+    """Lower-case words, the values of those that come twice averaged."""
     found: dict[str, list[float]] = {}
     for number, (word, value) in enumerate(rows, start=1):
         try:

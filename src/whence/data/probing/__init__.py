@@ -1,1 +1,1 @@
-"""Probing tasks: questions about sentences, made from a treebank."""
+"""Probing tasks: properties of sentences to predict, built from a treebank."""

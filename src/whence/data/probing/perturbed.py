@@ -1,4 +1,4 @@
-"""The probing tasks that alter a sentence: two words swapped, a word replaced, two clauses swapped. See `probing`.
+"""The probing tasks with a changed sentence: two words swapped, a word replaced, two clauses swapped. See `probing`.
 
 Each sentence is there once, unchanged or perturbed, by a coin; only sentences that can be perturbed are used.
 """

@@ -21,7 +21,7 @@ KEPT = 2 / 3  # of the sentences are for training, where a corpus has no trainin
 
 @dataclass(frozen=True)
 class Task:
-    """A question about sentences, with those that a probe is trained on and those that it is asked."""
+    """A probing task, with the sentences that a probe is trained on and those that it is tested on."""
 
     name: str
     train: tuple[Item, ...]
@@ -41,7 +41,7 @@ class Task:
 def split_sentences(
     corpus: Corpus | None, evaluated: Sequence[Example], seed: int
 ) -> tuple[list[Example], list[Example]]:
-    """Sentences to train probes on, and to ask them: those of `train`, and those that are evaluated; where there are
+    """Sentences to train probes on, and to test them: those of `train`, and those that are evaluated; where there are
     no others, two thirds and a third of these, by the seed. No text is in both.
     """
     those = {id(example) for example in evaluated}
@@ -58,9 +58,9 @@ def split_sentences(
 def tasks_from_trees(
     names: Iterable[str], train: Sequence[Example], test: Sequence[Example], n_train: int, n_test: int, seed: int
 ) -> tuple[list[Task], dict[str, str]]:
-    """Tasks that are made from the trees of sentences, and why others could not be made.
+    """The tasks that can be built from the trees of sentences, and why others cannot.
 
-    Sentences are taken in one order for all tasks, so that many of them are the same and need be read once.
+    Sentences are taken in one order for all tasks, so that tasks share sentences, which are encoded once.
     """
     sides = [in_order([e for e in side if SHORTEST <= len(words_of(e)) <= LONGEST], seed) for side in (train, test)]
     made, left_out = [], {}
@@ -95,7 +95,7 @@ def task_from_labels(
 
 
 def in_order(examples: Sequence[Example], seed: int) -> list[Example]:
-    """The examples in an order drawn by the seed."""
+    """The examples in a random order by the seed."""
     return [examples[i] for i in seeded_rng(seed, "probing/order").permutation(len(examples))]
 
 
@@ -123,7 +123,7 @@ def uneven(items: Sequence[Item], n: int) -> list[Item]:
 
 
 def lacking(task: Task) -> str:
-    """Why a task cannot be asked; empty if it can."""
+    """Why a task cannot be used; empty if it can."""
     if len(task.labels) < 2:
         return f"{len(task.labels)} classes in training, fewer than 2"
     if len(task.test) < FEWEST:

@@ -32,7 +32,7 @@ from whence.data.syntax.trees import ROOT, children, depths
 SHORTEST, LONGEST = 5, 28  # words
 LENGTHS = (8, 12, 16, 20, 25, 28)  # the last length of each bin
 DEPTHS = range(3, 7)
-FREQUENT, CONTENTS, LETTERS = 100, 20, 4  # words that are passed over; words that are asked for, and their length
+FREQUENT, CONTENTS, LETTERS = 100, 20, 4  # frequent words that are skipped; words to predict, and their least length
 CONSTITUENTS = 5
 OTHER = "other"
 TENSES = {"Past": "past", "Pres": "present"}
@@ -51,7 +51,7 @@ class Item(NamedTuple):
 
 
 Rng = np.random.Generator
-Reader = Callable[[Example, Rng], Item | None]  # None: the sentence is not asked
+Reader = Callable[[Example, Rng], Item | None]  # None: the sentence is not used
 
 
 def sentence_length(known: Sequence[Example]) -> Reader:

@@ -35,7 +35,7 @@ class Measuring:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text with its tree: of which example (by its place among those looked at), and whether it is the first (0)."""
+    """A text with its tree: of which example (by its place among those evaluated), and whether it is the first (0)."""
 
     example: int
     segment: int
@@ -56,7 +56,7 @@ class Forest:
 
     @cached_property
     def before(self) -> Mapping[str, float]:
-        """Of each kind the share of words, roots left out, whose parent stands before them (Varano 2019, §5.1)."""
+        """Of each kind the share of words, roots left out, whose parent comes before them (Varano 2019, §5.1)."""
         return {
             kind: share_before(tree for trees in drawn for tree in trees if tree is not None)
             for kind, drawn in self.kinds.items()
@@ -72,7 +72,7 @@ class Forest:
 
     @property
     def places(self) -> Mapping[str, slice]:
-        """Where the draws of each kind stand, if all trees of a sentence stand one after another."""
+        """The positions of the trees of each kind, if all trees of a sentence are in one list."""
         ends = list(accumulate(len(drawn) for drawn in self.kinds.values()))
         return {kind: slice(end - len(drawn), end) for end, (kind, drawn) in zip(ends, self.kinds.items(), strict=True)}
 

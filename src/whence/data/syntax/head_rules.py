@@ -18,7 +18,7 @@ from whence.data.syntax.trees import ROOT
 SCHEMES = {"collins": "head rules (Collins)", "content": "head rules (Collins), content words as heads"}
 PIECE = re.compile(r"[()]|[^\s()]+")
 PUNCTUATION = {".", ",", ":", "``", "''", "-LRB-", "-RRB-"}
-LEFT, RIGHT = False, True  # the side from which parts are looked through
+LEFT, RIGHT = False, True  # the side from which parts are searched
 RULES: dict[str, tuple[bool, str]] = {
     "ADJP": (LEFT, "NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB"),
     "ADVP": (RIGHT, "RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN"),
@@ -61,7 +61,7 @@ TABLES = {
 
 
 class Part(NamedTuple):
-    """A phrase whose head word is known: its label, where that word stands, and the word."""
+    """A phrase whose head word is known: its label, the position of that word, and the word."""
 
     label: str
     place: int
@@ -124,7 +124,7 @@ def head_of(label: str, parts: list[Part], scheme: str) -> Part:
 
 
 def searched(parts: list[Part], from_right: bool, wanted: tuple[str, ...]) -> int:
-    """The first part of the first label that is there, looked for from one side; else the part on that side."""
+    """The first part of the first label that occurs, searched from one side; else the part on that side."""
     labels = [part.label for part in parts]
     for label in wanted:
         if label in labels:

@@ -43,7 +43,7 @@ def parsed(corpus: Corpus, name: str) -> Corpus:
 
 
 def with_words(example: Example) -> Example:
-    """The example in words, its texts split at spaces where it came without."""
+    """The example in words, its texts split at spaces where it has none."""
     words = example.words or tuple(example.text.split())
     pair = example.pair_words or (None if example.pair is None else tuple(example.pair.split()))
     return replace(example, words=words, pair_words=pair)

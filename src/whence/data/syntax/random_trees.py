@@ -131,7 +131,7 @@ def chain(heads: Heads, rng: np.random.Generator) -> Tree:
 
 
 def rooted(n: int, edges: Sequence[tuple[int, int]], root: int) -> Tree:
-    """The heads of a tree of undirected edges that is taken up by one of its words."""
+    """The heads of a tree of undirected edges with one of its words as the root."""
     neighbours: list[list[int]] = [[] for _ in range(n)]
     for one, other in edges:
         neighbours[one].append(other)

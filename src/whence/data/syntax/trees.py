@@ -101,13 +101,13 @@ def arc_lengths(heads: Heads) -> Int[ndarray, " arc"]:
 
 
 def heads_before(heads: Heads) -> Bool[ndarray, " arc"]:
-    """For every word but the root whether its head stands before it."""
+    """For every word but the root whether its head comes before it."""
     place, head = np.arange(len(heads)), np.asarray(heads, int)
     return np.asarray((head < place)[head != ROOT])
 
 
 def share_before(trees: Iterable[Heads]) -> float:
-    """The share of words, roots left out, whose head stands before them (Varano 2019, §5.1); NaN if there are none."""
+    """The share of words, roots left out, whose head comes before them (Varano 2019, §5.1); NaN if there are none."""
     marks = [heads_before(heads) for heads in trees]
     arcs = sum(map(len, marks))
     return sum(int(mark.sum()) for mark in marks) / arcs if arcs else float("nan")

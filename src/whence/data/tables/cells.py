@@ -1,4 +1,4 @@
-"""What a cell says: nothing, a list of words, a label."""
+"""The content of a cell: nothing, a list of words, a label."""
 
 import json
 import math
@@ -29,7 +29,7 @@ def as_list(cell: Any) -> tuple[str, ...] | None:
 
 
 def as_marks(cell: Any) -> tuple[bool, ...] | None:
-    """A cell as marks, true or false for each word; None if it is no list of these."""
+    """A cell as a rationale, true or false for each word; None if it is no such list."""
     marks = [MARKS.get(part.lower()) for part in as_list(cell) or ()]
     return tuple(bool(mark) for mark in marks) if marks and None not in marks else None
 

@@ -73,7 +73,7 @@ class Columns:
     features: Name = None  # for each word its part of speech and morphology
 
     def named(self) -> dict[str, str]:
-        """What each named column is taken as."""
+        """The role of each named column."""
         pairs = ((f.name, getattr(self, f.name)) for f in fields(self))
         return {role: name for role, name in pairs if name is not None}
 
@@ -142,7 +142,7 @@ def by_contents(table: Table, columns: Columns, where: str) -> tuple[Columns, li
 
 
 def label_by_contents(table: Table, columns: Columns) -> tuple[Columns, list[str]]:
-    """Take the one column of few values as the label; if there is none or more than one, say that there is no label."""
+    """Take the one column of few values as the label; if there is not exactly one, note that there is no label."""
     if columns.label is not None:
         return columns, []
     taken = {*columns.named().values(), *(name for name in table.columns if name.strip().lower() == "split")}

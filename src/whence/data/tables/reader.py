@@ -33,7 +33,7 @@ def read_table(path: str | Path, columns: Columns | None = None) -> Corpus:
 
 
 def corpus_from(table: Table, splits: Sequence[str], columns: Columns, name: str) -> Corpus:
-    """A corpus from rows, of which `splits` says where each belongs: the one way from cells to examples."""
+    """A corpus from rows, with the split of each in `splits`: the one way from cells to examples."""
     columns, inferred = infer_columns(table, columns, name)
     splits, renamed = as_dev(splits)
     reading = Reading(table, columns, name)
@@ -81,7 +81,7 @@ class Reading:
         return [self.example(number, dict(zip(columns, row, strict=True))) for number, row in enumerate(rows, start=1)]
 
     def example(self, number: int, parts: dict[str, Any]) -> Example:
-        """An example of a row, whose number is said when its marks do not fit its words."""
+        """The example of a row; errors about its rationale or tags name the row."""
         try:
             return Example(**parts)
         except BadData as error:

@@ -1,4 +1,4 @@
-"""What a flow diagram says in words: its heading, how to read it, and what it leaves out."""
+"""The captions of a flow diagram: its heading, how to read it, and what it leaves out."""
 
 from whence.figures.flow.layout import Lines
 from whence.figures.flow.model import Flow
@@ -8,19 +8,19 @@ HOW_TO_READ = (
     "How to read: each column is one attention head, each row one layer; the dots of a row are the tokens, in their"
     " order. Attention is followed from the prediction at the top down to the tokens it came from: a dot is as dark as"
     " the attention that has arrived there, a line as dark as what goes along it. At the bottom all heads are added up:"
-    " the darker a token, the more attention has arrived at it. This shows where the model looks, not what its"
+    " the darker a token, the more attention has arrived at it. This shows where the model attends, not what its"
     " prediction depends on."
 )
 
 
 def heading(flow: Flow) -> str:
-    """What the picture is of."""
+    """The heading of the diagram."""
     said = f"; the model predicts: {visible(flow.prediction)}" if flow.prediction else ""
     return f"Flow of attention through {_some(flow.depth, 'layer')} of {_some(flow.heads, 'head')}{said}"
 
 
 def scales(flow: Flow, drawn: Lines, dot: float) -> str:
-    """What the darkest stands for, and which lines are not there."""
+    """The scale of the shades, and which lines are left out."""
     method = f"Scores of tokens: {visible(flow.method)}. " if flow.method else ""
     least, most = flow.extremes
     darkest = (
@@ -39,7 +39,7 @@ def scales(flow: Flow, drawn: Lines, dot: float) -> str:
 
 
 def describe_flow(flow: Flow, most: int = 5) -> str:
-    """The picture for those who do not see it: the tokens with most attention, and through which heads it came."""
+    """A text alternative of the diagram: the tokens with most attention, and through which heads it came."""
     ranked = sorted(range(len(flow.tokens)), key=lambda token: -flow.scores[token])[:most]
     described = []
     for token in ranked:

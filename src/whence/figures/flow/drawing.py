@@ -62,7 +62,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Everything that a picture of a flow shows, from back to front."""
+    """All shapes of a flow diagram, from back to front."""
 
     width: float
     height: float

@@ -1,4 +1,4 @@
-"""A flow diagram that can be asked: one page that stands alone, with the module `static/flow.js` inside it."""
+"""An interactive flow diagram: one self-contained page, with the module `static/flow.js` inside it."""
 
 import json
 import re
@@ -11,12 +11,12 @@ from whence.figures.flow.drawing import head_name, inks
 from whence.figures.flow.layout import DARK, FANS, POWER, Scale, bound, darkest_dot, layout, lines
 from whence.figures.flow.model import Flow
 
-# the page may run what is written in it, and fetch nothing
+# the page runs its own scripts, and fetches nothing
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
 
 def as_data(flow: Flow, scale: Scale = "strongest") -> dict[str, Any]:
-    """Plain values that `static/flow.js` draws: the flow, where everything goes, how dark it is, and the words."""
+    """Plain values that `static/flow.js` draws: the flow, the layout, the opacities, and the captions."""
     places, drawn, dot = layout(flow), lines(flow, scale), darkest_dot(flow, scale)
     above = bound(flow.readout.repeat(flow.heads), FANS)
     return {
@@ -59,7 +59,7 @@ def as_html(flow: Flow, scale: Scale = "strongest") -> str:
 
 
 def as_frame(flow: Flow, scale: Scale = "strongest") -> str:
-    """The page in a frame of its own, for notebooks: several on one page do not meet, and none reaches the notebook."""
+    """The page in a frame of its own, for notebooks: isolated from each other and from the notebook."""
     height = round(layout(flow).height) + 260
     return (
         f'<iframe srcdoc="{escape(as_html(flow, scale))}" sandbox="allow-scripts" title="{escape(heading(flow))}" '

@@ -1,4 +1,4 @@
-"""Where everything in a flow diagram goes, and which of its lines are drawn how dark: for all forms of the picture.
+"""The layout of a flow diagram, and the opacity of its lines: for all output formats.
 
 Columns are heads and rows are layers; in a column the tokens stand side by side, in their order. A line joins a token
 to one that it attends to in the layer below.
@@ -114,7 +114,7 @@ def _labels(tokens: Sequence[str], left: float, inner: float) -> tuple[tuple[Lab
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """The lines that are drawn, from faint to dark, and what is said of the others."""
+    """The lines that are drawn, from faint to dark, and a summary of the others."""
 
     at: Int[ndarray, "line 4"]  # depth, head, query, key
     alpha: Float[ndarray, " line"]

@@ -80,7 +80,7 @@ class Flow:
         }
 
     def save(self, path: str | Path, scale: Any = "strongest") -> None:
-        """Write the diagram: a page that can be asked (.html), or a picture (.svg, .pdf)."""
+        """Write the diagram: an interactive page (.html), or a picture (.svg, .pdf)."""
         from whence.figures.flow import html as flow_html
         from whence.figures.flow import pdf as flow_pdf
         from whence.figures.flow import svg as flow_svg
@@ -139,7 +139,7 @@ def _array(name: str, values: Any, axes: str) -> Float[ndarray, "..."]:
 
 
 def _refuse_sizes(flow: Flow) -> None:
-    """One size of everything, and not too much of it."""
+    """Refuse shapes that differ, and diagrams that are too large."""
     depth, heads, size = *flow.weights.shape[:2], len(flow.tokens)
     if not depth * heads * size:
         raise BadData("a flow diagram needs a token, a layer and a head at least")

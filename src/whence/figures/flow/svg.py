@@ -14,7 +14,7 @@ SANS = "'DejaVu Sans',system-ui,sans-serif"
 
 
 def as_svg(flow: Flow, scale: Scale = "strongest") -> str:
-    """The diagram as a picture that needs nothing else."""
+    """The diagram as a self-contained SVG."""
     drawing = draw_flow(flow, scale)
     width, height = round(drawing.width), round(drawing.height)
     shapes = (_strokes(drawing.strokes), *_dots(drawing.dots), *map(_text, drawing.texts))

@@ -1,16 +1,16 @@
-"""DiSAN's attention a query at a time, where nobody looks: the same numbers, and no tensor [batch feature query key].
+"""DiSAN's attention one query at a time, for passes without hooks: the same numbers without [batch feature query key].
 
     s_ij = c tanh((q_i + k_j) / c) · α = softmax(s) over the j before i · context_i = Σ α_ij h_j, each feature by itself
 
-Attention of so many heads is mostly the writing and reading of memory, so little of it is used:
+Attention with so many heads is bound by memory bandwidth, so the kernel uses little memory:
 
 - Only what is permitted is computed. Texts stand in a grid [token text feature], the longest first, as for an RNN: of
-  query i the keys are the rows before i, and the texts still at it the first few columns. Who sees the future is given
-  each text back to front.
-- No exponential is taken twice: c tanh(a) = c - 2c σ(-2a), and σ(-2a) = 1 / (1 + e^2q e^2k) with a = q + k. Softmax
-  lets the constant c go, and -2c σ lies between -2c and 0, so that no maximum need be sought.
-- Texts go in blocks, so that what exists at a time is bounded; backward computes the weights again (as Dao et al. 2022
-  do for scaled dot products), and what is kept for it grows with the tokens and not with their pairs.
+  query i the keys are the rows before i, and the texts that are long enough the first few columns. The attention to
+  later tokens reads each text reversed.
+- No exponential is computed twice: c tanh(a) = c - 2c σ(-2a), and σ(-2a) = 1 / (1 + e^2q e^2k) with a = q + k. Softmax
+  cancels the constant c, and -2c σ lies between -2c and 0, so that no maximum need be subtracted.
+- Texts are processed in blocks, which bounds the memory; backward recomputes the weights (as Dao et al. 2022
+  do for scaled dot products), and what is kept for it is linear in the number of tokens.
 """
 
 import math
@@ -26,9 +26,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 CAP = 5.0  # c: scores lie between -c and c
-BLOCK = 2**19  # numbers of a query's weights that are worked on at a time
-SCALE = -2 * CAP * math.log2(math.e)  # powers of two are quicker than those of e
-LARGEST = 200.0  # what q_i or k_j count at most; the product of two such exponentials is 0 or infinite, never undefined
+BLOCK = 2**19  # weights of a query in memory at a time
+SCALE = -2 * CAP * math.log2(math.e)  # powers of two are faster than those of e
+LARGEST = 200.0  # bound of |q_i| and |k_j|; the product of two such exponentials is 0 or infinite, never undefined
 
 Tokens = Float[Tensor, "batch token width"]
 Words = Float[Tensor, "word width"]  # of all texts of a batch, one after another
@@ -36,8 +36,8 @@ Words = Float[Tensor, "word width"]  # of all texts of a batch, one after anothe
 
 @dataclass(frozen=True)
 class Grid:
-    """Where words stand when their texts are set side by side, the longest first: [token text], flattened. `texts` says
-    which texts these are; those without words are left out.
+    """The place of each word in a grid [token text], flattened, with the longest text first. `texts` are the indices of
+    the texts; those without words are left out.
     """
 
     place: Int[Tensor, " word"]
@@ -45,7 +45,7 @@ class Grid:
     lengths: tuple[int, ...]
 
     def filled(self, words: Words, otherwise: float | None = None) -> Float[Tensor, "token text width"]:
-        """The words in their places; elsewhere the same number, or anything at all."""
+        """The words in their places; `otherwise` elsewhere, or uninitialised memory."""
         shape = (max(self.lengths, default=0), len(self.lengths), words.shape[-1])
         grid = words.new_empty(shape) if otherwise is None else words.new_full(shape, otherwise)
         return grid.flatten(0, 1).index_copy_(0, self.place, words).view(shape)
@@ -185,5 +185,5 @@ def _exponents(
 
 
 def _room(h: Tensor, grid: Grid) -> list[Tensor]:
-    """Memory for what is done to one query of a block, used again and again."""
+    """Memory for the work on one query of a block, reused for all."""
     return [h.new_empty(max(BLOCK, grid.lengths[0] * h.shape[-1])) for _ in range(3)]

@@ -12,14 +12,14 @@ from transformers import PreTrainedConfig
 from whence.core.site import AttentionSite, masked_softmax
 from whence.models.parts.disan_kernel import CAP, Layout, Tokens, attended, pooled
 
-MAX_CELLS = 2**22  # weights that exist at a time, where the watchers take heads in parts
+MAX_CELLS = 2**22  # weights in memory at a time, where all watchers accept some heads at a time
 
 
 @no_type_check  # `strict` checks a config's values, in the tests as elsewhere
 @strict
 class DisanConfig(PreTrainedConfig):
     """`hidden_size` is the number of features of each direction (300, or 50 in Varano 2019's DiSAN-50). `dropout` is
-    that of whatever a matrix is given. The first and last token of a text (`bos`, `eos`) are not there for the
+    applied to the input of every linear map. The first and last token of a text (`bos`, `eos`) are masked in
     attention unless `attend_specials`: the paper's texts have words only. With `pairs` there are two texts.
     """
 
@@ -60,9 +60,10 @@ def is_watched(site: AttentionSite, config: DisanConfig) -> bool:
 class DirectionalAttention(nn.Module):
     """Token-to-token attention to one side, a distribution for each feature, and the fusion gate.
 
-    While attention is watched, or with `attn_implementation="eager"`, it is computed as [batch feature query key]; if
-    the watchers take heads in parts, some features at a time. Otherwise `disan_kernel.py` computes the same without
-    that tensor; the two differ by rounding. Training with an override is expensive: all weights of a batch are kept.
+    While attention is recorded or overridden, or with `attn_implementation="eager"`, it is computed as [batch feature
+    query key]; if all watchers accept some heads at a time, in groups of features. Otherwise `disan_kernel.py` computes
+    the same without that tensor; the two differ by rounding. Training with an override is expensive: all weights of a
+    batch are kept.
     """
 
     def __init__(self, config: DisanConfig, future: bool) -> None:
@@ -87,7 +88,7 @@ class DirectionalAttention(nn.Module):
         return layout.in_places(self.fuse(hidden, context))
 
     def _mapped(self, x: Float[Tensor, "*place embedding"]) -> tuple[Tensor, Tensor, Tensor]:
-        """Hidden states, and what they score as queries and as keys."""
+        """Hidden states, and their scores as queries and as keys."""
         hidden = F.elu(self.project(self.dropout(x)))
         dropped = self.dropout(hidden)
         return hidden, self.score_queries(dropped), self.score_keys(dropped)
@@ -139,7 +140,7 @@ class SourceToToken(nn.Module):
 
 
 class DisanEncoder(nn.Module):
-    """Both directions side by side, and the vectors of the texts that are made of them, if there are to be any."""
+    """Both directions concatenated, and with `pooling` the vectors of the texts."""
 
     def __init__(self, config: DisanConfig, pooling: bool) -> None:
         super().__init__()

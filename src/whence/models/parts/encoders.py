@@ -1,4 +1,4 @@
-"""What turns word vectors into hidden states, for the models that are not transformers."""
+"""Encoders from word vectors to hidden states, for the models that are not transformers."""
 
 import torch
 import torch.nn.functional as F
@@ -17,7 +17,7 @@ State = tuple[Float[Tensor, "layers batch hidden"], Float[Tensor, "layers batch 
 def real_tokens(
     input_ids: Int[Tensor, "batch token"], attention_mask: Int[Tensor, "batch token"] | None, config: PreTrainedConfig
 ) -> Tokens:
-    """True for tokens, False for padding; an error where padding stands before a token."""
+    """True for tokens, False for padding; an error if padding comes before a token."""
     pad = -1 if config.pad_token_id is None else config.pad_token_id
     mask = input_ids != pad if attention_mask is None else attention_mask.bool()
     return padded_at_the_end(mask)
@@ -50,7 +50,9 @@ def scores_attention(name: str) -> bool:
 
 
 class PlainModel(PreTrainedModel):
-    """A model with word vectors called `embeddings`, whose layers begin as torch makes them (the authors' way)."""
+    """A model with word vectors called `embeddings`, whose layers have torch's initialisation (as in the authors'
+    code).
+    """
 
     _input_embed_layer = "embeddings"
 
@@ -61,7 +63,7 @@ class PlainModel(PreTrainedModel):
 
     @property
     def computes_loss(self) -> bool:
-        """Whether the model's own loss is to be taken, and not the cross-entropy of its logits."""
+        """Whether the model computes its own loss instead of the cross-entropy of its logits."""
         return False
 
     def has_no_decay(self, name: str) -> bool:
@@ -120,7 +122,7 @@ def unpacked(states: PackedSequence, x: Vectors) -> Hidden:
 
 
 def whole(last: Float[Tensor, "layers batch hidden"]) -> Whole:
-    """The last states of the top layer's two directions side by side."""
+    """The last states of the top layer's two directions, concatenated."""
     return last[-2:].transpose(0, 1).flatten(1)
 
 

@@ -61,11 +61,11 @@ class Sublayer(nn.Module):
         self.first, self.drops_sum = first, drops_sum
 
     def before(self, x: Hidden) -> Hidden:
-        """What the sub-layer is given."""
+        """The input of the sub-layer."""
         return self.norm(x) if self.first else x
 
     def after(self, x: Hidden, result: Hidden) -> Hidden:
-        """What comes out, given the sub-layer's result."""
+        """The output, from the sub-layer's result."""
         x = self.dropout(x + result) if self.drops_sum else x + self.dropout(result)
         return x if self.first else self.norm(x)
 
@@ -76,6 +76,6 @@ def feed_forward(width: int, inner: int) -> nn.Sequential:
 
 
 def rectified_feed_forward(width: int, inner: int, dropout: float) -> nn.Sequential:
-    """max(0, W₂ max(0, W₁ x + b₁) + b₂), with dropout after each maximum: torchnlp's, which can only add."""
+    """max(0, W₂ max(0, W₁ x + b₁) + b₂), with dropout after each maximum, as in torchnlp: never negative."""
     maps = [nn.Linear(width, inner), nn.Linear(inner, width)]
     return nn.Sequential(*(part for linear in maps for part in (linear, nn.ReLU(), nn.Dropout(dropout))))

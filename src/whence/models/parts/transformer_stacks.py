@@ -1,4 +1,4 @@
-"""Transformer layers one above the other (Vaswani et al. 2017): the config, the words, the encoder and the decoder."""
+"""Stacks of Transformer layers (Vaswani et al. 2017): the config, the embeddings, the encoder and the decoder."""
 
 import math
 from functools import partial
@@ -28,11 +28,12 @@ class TransformerConfig(PreTrainedConfig):
     """One config for both; `num_decoder_layers` is used by the encoder–decoder only. `pool` says what the classifier
     reads: the first token, or the mean over tokens.
 
-    Word vectors of `embedding_size` are brought to `hidden_size` by a linear map without bias (None: they are that
-    wide); `frozen_vectors` do not learn. Unless `masks_padding`, the encoder's tokens also attend to padding, and what
-    is said of a text depends on those beside it. `form` is Vaswani et al.'s, or `torchnlp`'s, whose encoder Yang 2019
-    used: words are not scaled by √width, their dropout comes before they are projected, and attention has no biases.
-    `rectified`: its slips, ReLU and dropout also after the second map of the feed-forward, and dropout on whole sums.
+    Word vectors of `embedding_size` are projected to `hidden_size` by a linear map without bias (None: they are that
+    wide); `frozen_vectors` are not trained. Unless `masks_padding`, the encoder's tokens also attend to padding, and
+    the prediction for a text depends on the others in its batch. `form` is Vaswani et al.'s, or `torchnlp`'s, whose
+    encoder Yang 2019 used: words are not scaled by √width, their dropout comes before they are projected, and attention
+    has no biases. `rectified`: its errors, ReLU and dropout also after the second map of the feed-forward, and dropout
+    on whole sums.
     """
 
     model_type = "whence-transformer"
@@ -87,7 +88,7 @@ class Embeddings(nn.Module):
         return self.dropout(x * math.sqrt(x.shape[-1]) + self.place(x))
 
     def place(self, x: Hidden) -> Tensor | float:
-        """What is added to the words of each place."""
+        """The encoding of each position."""
         if self.learned is not None:
             if x.shape[1] > self.limit:
                 raise ValueError(
@@ -129,7 +130,7 @@ class Layer(GradientCheckpointingLayer):
 
 
 class Stack(nn.Module):
-    """Words, and layers one above the other; with layer norm first, one more norm at the end."""
+    """Embeddings and layers; with layer norm first, one more norm at the end."""
 
     def __init__(self, config: TransformerConfig, decoder: bool = False) -> None:
         super().__init__()
@@ -143,7 +144,7 @@ class Stack(nn.Module):
 class Encoder(Stack):
     """Every token attends to every token."""
 
-    main_input_name = "input_ids"  # `generate` asks the encoder for it
+    main_input_name = "input_ids"  # read by `generate`
 
     def forward(
         self,

@@ -5,17 +5,17 @@
 - `author-code`: the encoder of torchnlp, with layer norm first, ReLU and dropout also after the second map of the
   feed-forward, and dropout on whole sums; padding is attended to. Words that are digits alone are 0: train on
   `conll2000:digits`. The best epoch was chosen on the test sentences.
-- `corrected`: the same encoder with no ReLU and no dropout where none belong, and nobody attends to padding.
+- `corrected`: the same encoder without the additional ReLU and dropout, and padding is masked.
 
 What only the code says holds in all three: one layer of 128 units (§4.1: four heads), 128 inside the feed-forward;
-dropout .2; word vectors that do not learn, of the words of all splits, brought to 128 by a map without bias; Adam with
-β = (.9, .98), its rate going up for 500 steps and then down with the root of the steps; batches of 100, up to 100
+dropout .2; word vectors that are not trained, of the words of all splits, projected to 128 by a map without bias; Adam
+with β = (.9, .98), its rate going up for 500 steps and then down with the root of the steps; batches of 100, up to 100
 epochs, until five were no better.
 
 *Differs from the authors' code*, where words are GloVe's 200 dimensions and 100 of character n-grams, and a word
 without a vector is zero (here it is drawn); sines and cosines of positions stand in two blocks; the deviation of a
-layer norm is the unbiased one; the loss is the mean over all places, those of padding and of the marks around a
-sentence too.
+layer norm is the unbiased one; the loss is the mean over all places, those of padding and of the special tokens
+included.
 """
 
 from typing import Any
