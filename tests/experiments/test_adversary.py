@@ -166,7 +166,7 @@ def test_the_verdict_follows_the_adversary_that_goes_furthest():
 
 def test_two_groups_are_told_from_a_point_and_from_a_slow_fall():
     safe = table(l1=[(0.1, 0.0, 0.9)] * 2, l2=[(0.1, 0.0, 0.875)] * 2, l3=[(0.1, 0.0, 0.5)] * 2)
-    assert "parted by a point between λ = 2 and 3" in describe_basins(safe)
+    assert "separated between λ = 2 and 3" in describe_basins(safe)
     mixed = table(l1=[(0.1, 0.0, 0.9)] * 2, l2=[(0.1, 0.0, 0.5), (0.1, 0.0, 0.9)], l3=[(0.1, 0.0, 0.9), (0.1, 0, 0.5)])
     assert "no safe point, but two basins" in describe_basins(mixed)
     slow = table(l1=[(0.1, 0.0, 0.9)], l2=[(0.1, 0.0, 0.8)], l3=[(0.1, 0.0, 0.7)], l4=[(0.1, 0.0, 0.6)])

@@ -27,7 +27,7 @@ def said(**answers):
         (said(q1="y", q3="y", q4="n"), "undecided", "cannot be trusted"),
         (said(q1="y", q3="n", q4="n"), "undecided", "cannot be trusted"),
         (said(q1="y", q2="n", q3="y"), "undecided", "cannot be asked well"),
-        (said(q1="y", q3="y", q5="n"), "undecided", "quite other attention"),
+        (said(q1="y", q3="y", q5="n"), "undecided", "very different attention"),
         (said(q1="y", q3="y", q4="u", q5="u"), "undecided", "questions 4 and 5 stayed undecided"),
     ],
 )

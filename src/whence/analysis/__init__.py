@@ -1,1 +1,1 @@
-"""What tables say: effects, intervals and verdicts of the experiments, each file named as its experiment. No torch."""
+"""Effects, intervals and verdicts computed from the experiments' tables, one file per experiment. No torch."""

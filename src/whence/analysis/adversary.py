@@ -1,4 +1,4 @@
-"""The table of `adversary` in numbers: how far models came from the base, and whether they hold together or break."""
+"""Numbers from the table of `adversary`: distances from the base model, and whether scores break down as λ grows."""
 
 from typing import Any
 
@@ -11,15 +11,15 @@ from whence.measures.bootstrap import Interval, interval, paired_bootstrap, resa
 from whence.results.verdict import Effect
 
 FEW = 0.2  # of the texts
-MAX_CHANGE = 0.1  # how far an answer may move and count as the same
+MAX_CHANGE = 0.1  # largest TVD at which a prediction counts as the same
 BREAK = 5.0  # points: a smaller gap between two models is no break
-WIDEST = 0.5  # of all that lies between the best and the worst: a gap that parts two groups
+WIDEST = 0.5  # of the range from worst to best score: a wider gap separates two groups
 JUDGED = {"exclusive": "yes", "not exclusive": "no"}
 NAMES = {"JSD": "jsd", "JSD matched": "jsd_matched", "KL": "kl_cells", "TVD": "tvd", "NLL": "nll"}
 
 
 def groups(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The rows by what a model is: base, λ of an adversary, seeds, uniform."""
+    """The rows by kind of model: base, λ of an adversary, seeds, uniform."""
     found = {"base": table[table["who"] == "base"]}
     adversaries = table[table["who"] == "adversary"]
     for strength in sorted(adversaries["strength"].unique()):
@@ -72,7 +72,7 @@ def numbers(table: pd.DataFrame) -> dict[str, Interval]:
 
 
 def as_share(points: Interval) -> Interval:
-    """The same of one instead of a hundred."""
+    """Points as a fraction of one."""
     return Interval(points.mean / 100, points.low / 100, points.high / 100)
 
 
@@ -89,15 +89,15 @@ def by_strength(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def attended_differently(rows: pd.DataFrame) -> Any:
-    """Texts that are attended quite otherwise while their answer stays: [seed example]."""
+    """Texts with very different attention and the same prediction: [seed example]."""
     rows = rows.sort_values(["seed", "example"])
     there = (rows["jsd_matched"] > VERY_DIFFERENT) & (rows["tvd"] <= MAX_CHANGE) & (rows["same"] == 1.0)
     return there.to_numpy(float).reshape(rows["seed"].nunique(), -1)
 
 
 def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
-    """The share of texts that another model attends quite otherwise and answers alike: of the λ with most of them
-    first, then of the other λ, of other seeds and of equal weights.
+    """The share of texts to which another model attends very differently with the same prediction: for the λ with most
+    of them first, then for the other λ, other seeds and uniform attention.
     """
     adversaries = [name for name in groups(table) if name not in ("base", "seeds", "uniform")]
     found = []
@@ -121,7 +121,7 @@ def describe_model(variant: str) -> str:
 
 
 def decide(found: list[Effect]) -> tuple[Any, str]:
-    """No if one adversary does most texts quite otherwise; yes if every one does few."""
+    """No if one adversary attends very differently to most texts; yes if each does so to few."""
     best, yardstick = found[0], [effect for effect in found if effect.variant == "seeds"]
     if best.too_few:
         return "undecided", best.too_few
@@ -140,8 +140,8 @@ def _per_cent(effect: Effect) -> str:
 
 
 def broken_adversaries(models: pd.DataFrame, unit: str) -> "pd.Series[bool] | None":
-    """Which adversaries broke, if some did: those below the widest gap between two scores, in order, where it is more
-    than half of all that lies between the best and the worst.
+    """Which adversaries broke down, if any: those below the widest gap between neighbouring scores, where it is more
+    than half of the range from worst to best.
     """
     scores = np.sort(models[unit].to_numpy(float))
     gaps = np.diff(scores)
@@ -151,10 +151,10 @@ def broken_adversaries(models: pd.DataFrame, unit: str) -> "pd.Series[bool] | No
 
 
 def describe_basins(table: pd.DataFrame) -> str:
-    """What becomes of adversaries as λ grows, in a sentence: do they hold, fade, break at a point, or fall into either
-    of two groups whatever λ is (Yang 2019's "safe point")?
+    """How adversaries' scores change as λ grows, in a sentence: do they hold, decline, break at a point, or fall into
+    two groups whatever λ is (Yang 2019's "safe point")?
 
-    There is a point if every λ below it has models of the better group alone, and every one above it of the worse.
+    There is a point if all models with λ below it are in the better group, and all above it in the worse.
     """
     models, unit = outcomes(table), metric_name(table["counts"])
     models = models[models["who"] == "adversary"]
@@ -165,14 +165,14 @@ def describe_basins(table: pd.DataFrame) -> str:
         return f"As λ grows, {unit} goes from {models[unit].max():.1f} to {models[unit].min():.1f} without a break."
     better, worse = models[~broke], models[broke]
     said = (
-        f"The adversaries are of two groups, with {better[unit].min():.1f} or more and {worse[unit].max():.1f} or"
+        f"The adversaries form two groups, with {better[unit].min():.1f} or more and {worse[unit].max():.1f} or"
         f" less {unit}"
     )
     last_good, first_bad = better["λ"].max(), worse["λ"].min()
     if last_good < first_bad:
-        return f"{said}, parted by a point between λ = {last_good:g} and {first_bad:g}."
+        return f"{said}, separated between λ = {last_good:g} and {first_bad:g}."
     return (
-        f"{said}, and λ does not part them: the first of the worse has λ = {first_bad:g}, the last of the better"
-        f" {last_good:g}. Which of the two a model falls into depends on its beginning: there is no safe point, but two"
+        f"{said}, and λ does not separate them: the first of the worse has λ = {first_bad:g}, the last of the better"
+        f" {last_good:g}. Which one a model falls into depends on its initialisation: there is no safe point, but two"
         " basins."
     )

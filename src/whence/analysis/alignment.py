@@ -1,4 +1,4 @@
-"""What the table of `alignment` says: error rates of every head, the one that is chosen, and its figures."""
+"""Numbers and figures from the table of `alignment`: error rates of every head, and of the chosen one."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +44,7 @@ def refuse_unlinked(examples: Sequence[Example], data: str) -> None:
 
 
 def drawable_pair(examples: Sequence[Example]) -> int | None:
-    """The place of a pair that fits into a picture, if there is one: the first whose links cross, else the first."""
+    """The index of a pair short enough to draw, if any: the first whose links cross, else the first."""
     fitting = [
         number
         for number, example in enumerate(examples)
@@ -59,7 +59,7 @@ def _cross(links: Sequence[tuple[int, int]]) -> bool:
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """One row per head and step, and per baseline: its error rate on the half by which one is chosen, and on the other
+    """One row per head and step, and per baseline: its error rate on the selection half, and on the other
     half its error rate, precision and recall. The best on the first half comes first.
     """
     halves = [
@@ -75,7 +75,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def best(table: pd.DataFrame) -> dict[str, Any]:
-    """The head and step with the lowest error rate on the half of the sentences that is kept for choosing."""
+    """The head and step with the lowest error rate on the selection half of the sentences."""
     first = summary(table).iloc[0]
     return {name: first[name] for name in CANDIDATE}
 
@@ -89,7 +89,7 @@ def describe_candidate(who: Mapping[str, Any]) -> str:
 
 
 def counts_of(table: pd.DataFrame, who: Mapping[str, Any]) -> np.ndarray:
-    """|A|, |S|, |A ∩ S| and |A ∩ P| of the sentences on which is reported, [1 example count]."""
+    """|A|, |S|, |A ∩ S| and |A ∩ P| of the reporting half of the sentences, [1 example count]."""
     mine = table["half"] == REPORTING
     for name in CANDIDATE:
         mine &= table[name] == who[name]
@@ -97,24 +97,24 @@ def counts_of(table: pd.DataFrame, who: Mapping[str, Any]) -> np.ndarray:
 
 
 def baseline(by: str) -> dict[str, Any]:
-    """Where the rows of a baseline stand."""
+    """The columns that identify a baseline's rows."""
     return {"by": by, "site": "", "layer": 0, "head": 0, "step": ""}
 
 
 def reported(table: pd.DataFrame, who: Mapping[str, Any], name: str, seed: int = 0) -> Interval:
-    """A measure on the half on which is reported, with an interval over sentences."""
+    """A measure on the reporting half, with an interval over sentences."""
     counts, measure = counts_of(table, who), MEASURES[name]
     return interval(float(measure(counts.sum(1))[0]), resampled(measure, counts, seed=seed)[:, 0])
 
 
 def lower_by(table: pd.DataFrame, than: Mapping[str, Any], seed: int = 0) -> Interval:
-    """How much lower the error rate of the chosen head is than another's, on the sentences on which is reported."""
+    """How much lower the error rate of the chosen head is than another's, on the reporting half."""
     base, altered = counts_of(table, than), counts_of(table, best(table))
     return paired_bootstrap_of(error_rate, base, altered, level=1 - 0.05 / 2, seed=seed)
 
 
 def chosen_and_baselines(table: pd.DataFrame) -> Figure:
-    """Error rate, precision and recall of the chosen head, beside links on the diagonal and by chance."""
+    """Error rate, precision and recall of the chosen head, compared with links on the diagonal and random links."""
     rows = []
     for name in MEASURES:
         for who in (best(table), baseline(DIAGONAL), baseline(RANDOM)):
@@ -127,7 +127,7 @@ def chosen_and_baselines(table: pd.DataFrame) -> Figure:
 
 
 def lower_is_better(name: str) -> bool:
-    """Whether less is better."""
+    """Whether lower is better."""
     return MEASURES[name] is error_rate
 
 
@@ -140,7 +140,7 @@ def _short(who: Mapping[str, Any]) -> str:
 
 
 def by_head(table: pd.DataFrame) -> Figure:
-    """The error rate of every head in both steps, on the half on which is reported; heads with the lowest."""
+    """The error rate of every head in both steps, on the reporting half; only the lowest are shown."""
     rows, chosen = summary(table), best(table)
     rows = rows[rows["by"] == ATTENTION]
     heads = rows.groupby("head")["alignment error rate"].min().nsmallest(SHOWN).index.sort_values()
@@ -175,7 +175,7 @@ def sentence_heatmap(table: pd.DataFrame) -> Figure | None:
 
 
 def without_texts(table: pd.DataFrame) -> pd.DataFrame:
-    """The same table with the words that are shown numbered: for pages of corpora that may not be passed on."""
+    """The same table with the words that are shown numbered: for pages on corpora that may not be redistributed."""
 
     def numbered(shown: Any) -> Any:
         kept = None if pd.isna(shown) else json.loads(shown)

@@ -1,4 +1,4 @@
-"""How far orders of words agree: the table of `correlation` in numbers."""
+"""Numbers from the table of `correlation`: how well rankings of words agree."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ def pairs(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def agreement(table: pd.DataFrame) -> pd.DataFrame:
-    """The mean τ of every explainer with every other, as a square table; nothing with itself."""
+    """The mean τ of every explainer with every other, as a square table with an empty diagonal."""
     there = table[["first", "second", "tau"]]
     both = pd.concat([there, there.rename(columns={"first": "second", "second": "first"})])
     order = list(dict.fromkeys([*table["first"], *table["second"]]))

@@ -1,4 +1,4 @@
-"""The table of `guide` in numbers: how well models do under each source of attention."""
+"""Numbers from the table of `guide`: scores of models under each source of attention."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def sources(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def metric_by_seed(rows: pd.DataFrame) -> tuple[Measure, np.ndarray]:
-    """The measure, and what it is summed from: [seed example count]."""
+    """The metric, and its counts: [seed example count]."""
     measure, counts = metric_and_counts(rows["score"], rows["counts"])
     return measure, counts.reshape(rows["seed"].nunique(), -1, counts.shape[-1])
 
@@ -83,7 +83,7 @@ def describe_source(source: str) -> str:
 
 
 def levels(table: pd.DataFrame) -> list[Effect]:
-    """How well models do under each source: what can be shown where there is nothing to compare with."""
+    """The score under each source, shown where there is no base to compare with."""
     unit, n, seeds = f"points of {metric_name(table['counts'])}", table["example"].nunique(), table["seed"].nunique()
     return [
         Effect.of("score", WORDS.get(source, source), score, unit, 0.0, n, seeds, variant=source)

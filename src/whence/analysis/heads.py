@@ -1,4 +1,4 @@
-"""The shares of heads' attention that lie on some words: of one text, of a corpus, beside chance."""
+"""The shares of heads' attention that lie on tagged words, per text and per corpus, compared with chance."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def shares(heads: np.ndarray, real: np.ndarray, tags: list[str]) -> list[dict[st
 
 
 def bootstrap_above_chance(table: pd.DataFrame, tag: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """How far each head's share is above chance [head], and the same for texts drawn again [draw head]."""
+    """How far each head's share is above chance [head], and the same for resampled texts [draw head]."""
     rows = table[table["tag"] == tag]
     counts = [
         of_one.groupby("example")[["on", "all", "even"]].sum().to_numpy(float)[None]
@@ -51,7 +51,7 @@ def above_chance(sums: np.ndarray) -> np.ndarray:
 
 def summary(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """One row per tag and head: its share with an interval, chance on the same texts, and p corrected for all rows."""
-    from scipy.stats import norm  # it takes a second to import
+    from scipy.stats import norm  # slow to import
 
     rows = []
     for tag in (tag for tag in TAGS if (table["tag"] == tag).any()):

@@ -1,11 +1,11 @@
-"""How far attention could be moved: the table of `instance_adversary` in numbers."""
+"""Numbers from the table of `instance_adversary`: how far attention could be moved."""
 
 import pandas as pd
 
 from whence.measures.bootstrap import NOT_MEASURED, Interval, paired_bootstrap
 from whence.results.verdict import Effect
 
-VERY_DIFFERENT = 0.2  # nats of JSD: quite another attention
+VERY_DIFFERENT = 0.2  # nats of JSD: very different attention above it
 MOST = 0.5  # of the texts
 
 
@@ -16,7 +16,7 @@ def by_limit(table: pd.DataFrame) -> dict[float, pd.DataFrame]:
 
 
 def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
-    """For every limit the share of texts with a quite different attention, the strictest limit first.
+    """For every limit the share of texts with very different attention, the strictest limit first.
 
     Bootstrap intervals over the examples, which hold for all limits together (Bonferroni).
     """

@@ -1,4 +1,4 @@
-"""Words against what people say of them: fits, and how far they would move with other sentences."""
+"""Regressions of word scores on human ratings, with bootstrap over sentences."""
 
 from itertools import combinations
 from typing import Any
@@ -13,14 +13,14 @@ from whence.measures.bootstrap import Interval, resampling_counts
 from whence.measures.regression import Coefficient, curvature, quadratic, two_lines
 
 KEYS = ["state", "method"]
-FEWEST = 30  # words: of fewer, a curve says too little
+FEWEST = 30  # words: too few for a curve
 AT_ONCE = 2**21  # scores of words held at a time
 HIGH = 0.4  # a mean score above which the paper left words out of its figure
 NONE = Coefficient(*[np.nan] * 6)
 
 
 def words_of(table: pd.DataFrame) -> pd.DataFrame:
-    """One row per word, explainer and state of the model: mean score, count, length, valence, how it was found."""
+    """One row per word, explainer and state of the model: mean score, count, length, valence, how it was matched."""
     sums = table.groupby([*KEYS, "word"], sort=False, as_index=False).agg(
         total=("score", "sum"),
         count=("n", "sum"),
@@ -48,7 +48,7 @@ def controls_of(words: pd.DataFrame) -> Float[ndarray, "word 2"]:
 
 
 def enough_words(words: pd.DataFrame) -> bool:
-    """Whether there are words enough for a curve, that differ."""
+    """Whether there are enough words with different values to fit a curve."""
     return len(words) >= FEWEST and words["valence"].nunique() > 2 and float(np.ptp(words["score"])) > 0
 
 
@@ -90,7 +90,7 @@ def fits(words: pd.DataFrame, controlled: bool) -> dict[str, Any]:
 
 
 def regressions(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> pd.DataFrame:
-    """One row per state, explainer, and with or without controls; intervals of b2 also over other sentences."""
+    """One row per state, explainer, and with or without controls; intervals of b2 also over resampled sentences."""
     drawn, rows = curvatures(table, seed, draws), []
     for (state, method), words in rated_words(table).items():
         resampled = (
@@ -129,10 +129,10 @@ def _quantity_name(name: str, method: str) -> str:
 
 
 def curvatures(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> dict[tuple[str, str], Float[ndarray, " draw"]]:
-    """How much of a U there is when other sentences are drawn, the same for all states and explainers.
+    """How much of a U there is in resampled sentences, the same ones for all states and explainers.
 
-    Examples are drawn with replacement; a word's score is its mean over the occurrences that were drawn, and words of
-    which none was drawn are not there. Divided by the standard deviation of the scores that were found, so that the
+    Examples are drawn with replacement; a word's score is its mean over the occurrences that were drawn, and words
+    without any are left out. Divided by the standard deviation of the original scores, so that the
     noise of small draws does not make the U smaller.
     """
     examples = {number: place for place, number in enumerate(sorted(table["example"].unique().tolist()))}

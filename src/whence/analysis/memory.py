@@ -1,4 +1,4 @@
-"""What `memory` concludes from its table: recall by delay, what is forgotten of each item, how that goes with speed."""
+"""Numbers and verdict from the table of `memory`: recall by delay, forgetting per item, and its relation to speed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,13 +20,13 @@ NAMES = {
     "transformer": "Transformer",
     "given": "this model",
 }
-LAST = ("rnn", "lstm", "gru")  # which answer from their last state alone
+LAST = ("rnn", "lstm", "gru")  # these predict from their last state alone
 SMALLEST = 0.1  # of Kendall's tau
 DRAWS = 500  # of the bootstrap of tau, which is slow
 
 
 def recall(rows: pd.DataFrame) -> Interval:
-    """The share of right answers of one model, with an interval over examples and seeds."""
+    """The accuracy of one model, with an interval over examples and seeds."""
     if rows.empty:
         return NOT_MEASURED
     return paired_bootstrap(rows.pivot(index="seed", columns="example", values="right").to_numpy())
@@ -42,7 +42,7 @@ def by_delay(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def within_training(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows with delays that stood in training."""
+    """The rows with delays that occur in training."""
     return table[table["delay"] <= table["longest"]]
 
 
@@ -52,10 +52,10 @@ def beyond_training(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_item(table: pd.DataFrame) -> pd.DataFrame:
-    """What was forgotten of each item by each model: one row per model, seed and item.
+    """Forgetting of each item by each model: one row per model, seed and item.
 
-    Forgetting is the share of wrong answers after delays longer than those learned; drift and speed are means over all
-    texts with the item.
+    Forgetting is the share of wrong predictions after delays longer than those learned; drift and speed are means over
+    all texts with the item.
     """
     keys = ["model", "seed", "item"]
     moves = table.groupby(keys, sort=False)[["drift", "speed"]].mean()
@@ -64,7 +64,7 @@ def by_item(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank_correlation(items: pd.DataFrame, moved: str, models: Sequence[str]) -> Interval:
-    """Kendall's τ-b over the items between how fast they move and how much is forgotten of them, mean over the runs of
+    """Kendall's τ-b over the items between speed (or drift) and forgetting, mean over the runs of
     these models, with an interval over items and runs; NaN where no run has an order of both.
 
     A run is a model trained from a seed; one that forgets all items alike, or none, is left out. Each draw takes items
@@ -79,7 +79,7 @@ def rank_correlation(items: pd.DataFrame, moved: str, models: Sequence[str]) -> 
     if not ordered.any():
         return NOT_MEASURED
     speeds, forgotten = speeds[ordered], forgotten[ordered]
-    rng, draws = np.random.default_rng(0), []  # τ is no sum over items, so `resampled` cannot serve here
+    rng, draws = np.random.default_rng(0), []  # τ is no sum over items, so `resampled` does not apply
     for _ in range(DRAWS):
         which = rng.integers(len(speeds), size=(len(speeds), 1))
         some = rng.integers(speeds.shape[1], size=(1, speeds.shape[1]))
@@ -110,7 +110,7 @@ def by_model(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def effects(table: pd.DataFrame) -> list[Effect]:
-    """How forgetting goes with speed over all models that answer from their last state; then recall beyond training."""
+    """Forgetting by speed over all models that predict from their last state; then recall beyond training."""
     items = by_item(table)
     there = list(table["model"].unique())
     last = [model for model in there if model in LAST] or there

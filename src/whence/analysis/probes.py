@@ -1,4 +1,4 @@
-"""The numbers, figures and words of `probes`, from its table alone."""
+"""The numbers, figures and verdict of `probes`, from its table alone."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def bits(right: Bool[ndarray, " example"]) -> str:
 
 
 def unbits(rows: pd.Series) -> Float[ndarray, "seed example"]:
-    """Per cent right of each sentence, by seed."""
+    """Accuracy of each sentence in per cent, by seed."""
     return np.stack([100.0 * (np.frombuffer(row.encode(), np.uint8) == ord("1")) for row in rows])
 
 
@@ -37,7 +37,7 @@ def share(sums: Float[ndarray, "*corpora count"]) -> Float[ndarray, "*corpora"]:
 
 
 def intervals(sides: dict[Any, ndarray], level: float = LEVEL) -> dict[Any, Interval]:
-    """The mean of each side [seed example] with its interval, the same sentences and seeds drawn for all of them."""
+    """The mean of each side [seed example] with its interval, resampling the same sentences and seeds for all."""
     n_seed = max(map(len, sides.values()), default=0)
     filled = [np.broadcast_to(side, (n_seed, side.shape[1])) for side in sides.values()]  # majority has no seed
     counts = [np.stack([side, np.ones_like(side)], -1) for side in filled]
@@ -48,7 +48,7 @@ def intervals(sides: dict[Any, ndarray], level: float = LEVEL) -> dict[Any, Inte
 
 
 def accuracies(table: pd.DataFrame) -> pd.DataFrame:
-    """Per cent right, of control labels too, and selectivity, of every task, model, layer and probe, with intervals."""
+    """Accuracy, control accuracy and selectivity of every task, model, layer and probe, with intervals."""
     found = []
     for task, rows in table.groupby("task", sort=False):
         sides: dict[Any, ndarray] = {}
@@ -74,7 +74,7 @@ def accuracies(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_task(table: pd.DataFrame) -> pd.DataFrame:
-    """One row per task: what the first kind of probe gets right after each layer, and what stands beside it."""
+    """One row per task: accuracy of the first kind of probe after each layer, and of the baselines."""
     numbers, probe = accuracies(table), first_probe(table)
     found = []
     for task, rows in numbers.groupby("task", sort=False):
@@ -147,12 +147,12 @@ def above_floor(table: pd.DataFrame) -> list[Effect]:
 
 
 def _mean(rows: pd.DataFrame) -> Float[ndarray, "seed example"]:
-    """Per cent right of each sentence and seed, mean over the layers."""
+    """Accuracy of each sentence and seed in per cent, mean over the layers."""
     return np.stack([unbits(one["right"]) for _, one in rows.groupby("layer")]).mean(0)
 
 
 def bag_is_layer_0(table: pd.DataFrame) -> bool:
-    """Whether probes on the bag of word vectors answered everywhere as on what enters the first layer."""
+    """Whether probes on the bag of word vectors predicted everywhere as on the first layer's input."""
     of_bag, first = (
         table[(table["model"] == model) & (table["layer"] == layer)].sort_values(["task", "probe", "seed"])
         for model, layer in ((BAG, -1), (TRAINED, 0))
@@ -181,7 +181,7 @@ def decide(found: list[Effect]) -> tuple[Any, str]:
 
 
 def by_layer(table: pd.DataFrame) -> Figure:
-    """Right answers by layer, a panel for each task: trained, random weights; majority dotted, bag dashed."""
+    """Accuracy by layer, a panel for each task: trained, random weights; majority dotted, bag dashed."""
     numbers, first = accuracies(table), first_probe(table)
     right = numbers[numbers["measure"] == "right"]
     lines = right[(right["model"] == TRAINED) | ((right["model"] == RANDOM) & (right["probe"] == first))]
@@ -199,7 +199,7 @@ def by_layer(table: pd.DataFrame) -> Figure:
         "line",
         level.get(MAJORITY, {}),
         level.get(BAG, {}),
-        "right answers (%)",
+        "accuracy (%)",
         ("most frequent label", f"{first}, mean of word vectors"),
     )
 

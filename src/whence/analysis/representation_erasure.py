@@ -13,7 +13,7 @@ from whence.measures.bootstrap import resampling_counts
 
 DRAWS = 1000
 AT_ONCE = 512  # parts
-LABELS = 10  # at most, for which parts are told apart
+LABELS = 10  # most labels for which parts are reported separately
 HALVES = ("chosen_by", "reported", "reported_low", "reported_high")
 
 
@@ -38,7 +38,7 @@ def mean(values: Float[ndarray, "example part"], count: Float[ndarray, "example 
 def spread(
     values: Float[ndarray, "example part"], count: Float[ndarray, "example part"], seed: int = 0
 ) -> tuple[Float[ndarray, " part"], Float[ndarray, " part"], Float[ndarray, " part"]]:
-    """The mean of each part, and where the middle 95 % of it lies when texts are drawn again (percentile bootstrap)."""
+    """The mean of each part, and where the middle 95 % of it lies when texts are resampled (percentile bootstrap)."""
     often = resampling_counts(np.random.default_rng(seed), len(values), DRAWS)
     low, high = np.empty(values.shape[1]), np.empty(values.shape[1])
     for first in range(0, values.shape[1], AT_ONCE):
@@ -58,7 +58,7 @@ def _ratio(part: ndarray, whole: ndarray) -> ndarray:
 def relative(
     found: Losses, whole: Float[ndarray, " example"]
 ) -> tuple[Float[ndarray, "example part"], Float[ndarray, "example part"]]:
-    """Losses as shares of |S|; texts of which the model is wholly sure (S = 0) have none and do not count."""
+    """Losses as shares of |S|; texts with S = 0 have none and are left out."""
     sure: Bool[ndarray, " example"] = whole >= 0
     size = np.where(sure, np.inf, np.abs(whole))[:, None]
     return found.lost / size, np.where(sure[:, None], 0.0, found.count)
@@ -94,7 +94,7 @@ def rows(found: Losses, whole: Any, labels: Any, seed: int) -> Iterator[dict[str
 
 
 def _by_label(found: Losses, shares: tuple[Any, Any], labels: Any, part: int) -> Iterator[dict[str, Any]]:
-    """The means over the texts of each right answer, where answers are classes of texts and few; no intervals."""
+    """The means over the texts of each label, where there are few labels; no intervals."""
     there = sorted(set(labels.tolist()) - {""})
     missing = dict.fromkeys([*HALVES, *(f"{m}_{end}" for m in ("importance", "lost") for end in ("low", "high"))])
     for label in there if len(there) <= LABELS else ():

@@ -1,4 +1,4 @@
-"""The figures of `representation_erasure`: parts ranked, and all of them by layer or by right answer."""
+"""The figures of `representation_erasure`: parts ranked, and all of them by layer or by label."""
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,12 @@ from whence.figures.strips import strips
 
 LISTED, COLUMNS = 16, 20
 SEEN = 2  # texts
-SMALL = 0.1  # below it, two digits after the point say too little
+SMALL = 0.1  # below it, two decimals are too few
 UNITS = {"importance": "relative change of the log-likelihood", "lost": "log-likelihood lost (nats)"}
 
 
 def part_names(table: pd.DataFrame) -> pd.Series:
-    """What a part is called in a figure: a word, or its number and place."""
+    """The name of a part in a figure: a word, or its number and place."""
     places = short_places(list(table["place"].unique()))
     what = table["erased"].iloc[0]
     if what == "words":
@@ -27,7 +27,7 @@ def part_names(table: pd.DataFrame) -> pd.Series:
 
 
 def short_places(places: list[str]) -> dict[str, str]:
-    """Names without what all begin and end with; where numbers are left, layers counted from 1."""
+    """Names without their common prefix and suffix; where numbers are left, layers counted from 1."""
     begin = common_prefix_length(places)
     end = common_prefix_length([place[begin:][::-1] for place in places])
     left = {place: place[begin : len(place) - end] for place in places}
@@ -40,7 +40,7 @@ def top_parts(table: pd.DataFrame, most: int) -> pd.DataFrame:
     """The parts without which most is lost, over all texts, each with its `name`."""
     measure = str(table["measure"].iloc[0])
     whole = table.assign(name=part_names(table))[table["label"] == ""]
-    often = whole[whole["texts"] >= SEEN]  # of words: one text says little
+    often = whole[whole["texts"] >= SEEN]  # words must be in several texts
     return (often if len(often) else whole).nlargest(most, measure, keep="first")
 
 
@@ -51,7 +51,7 @@ def bars(table: pd.DataFrame) -> Figure:
 
 
 def heatmaps(table: pd.DataFrame) -> Figure:
-    """Heads by layer; units by layer, or dimensions by the right answer, as strips; words by the right answer."""
+    """Heads by layer; units by layer, or dimensions by label, as strips; words by label."""
     what, measure = str(table["erased"].iloc[0]), str(table["measure"].iloc[0])
     table = table.assign(label=table["label"].replace("", "all"))
     whole = table[table["label"] == "all"]

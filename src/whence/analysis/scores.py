@@ -1,4 +1,4 @@
-"""How well examples were answered: right answers, or counts that F1 (of chunks) or BLEU (of texts) is summed from."""
+"""Scores of examples: accuracy, or the counts from which a corpus's F1 (of chunks) or BLEU (of texts) is computed."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,16 +15,16 @@ from whence.results.verdict import Effect
 
 
 class CorpusMetric(NamedTuple):
-    """What is computed from counts that were summed over a corpus, in points."""
+    """A metric computed from counts summed over a corpus, in points."""
 
     name: str
     measure: Measure
 
 
-SCORE_MEANING = "share of right answers; of chunks their F1 / 100, of a text written freely its BLEU / 100"
+SCORE_MEANING = "accuracy; for chunks F1 / 100, for freely generated text BLEU / 100"
 COUNTS_MEANING = (
-    "what F1 is summed from: chunks that are right, that were said, that are true; or BLEU: runs of 1 to 4 words that"
-    " match, that there are, two lengths"
+    "counts of F1: correct, predicted and true chunks; or of BLEU: matching and all n-grams of 1 to 4 words, two"
+    " lengths"
 )
 METRICS_BY_COUNTS = {
     bleu.COUNTS: CorpusMetric("BLEU", bleu.bleu),
@@ -34,29 +34,27 @@ METRICS_BY_COUNTS = {
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """How well each example was answered, from 0 to 1; of translations and chunks also what BLEU and F1 are summed
-    from.
-    """
+    """The score of each example, from 0 to 1; for translations and chunks also the counts of BLEU and F1."""
 
     values: Float[ndarray, " example"]
     counts: Float[ndarray, "example count"] | None = None
 
     def counts_as_text(self) -> list[str | None]:
-        """The counts as a table holds them: the numbers in a text."""
+        """The counts as in a table: numbers separated by spaces."""
         if self.counts is None:
             return [None] * len(self.values)
         return [" ".join(f"{count:g}" for count in row) for row in self.counts]
 
 
 def metric_name(counts: "pd.Series[str]") -> str:
-    """What the marks of a table are: accuracy, or BLEU or F1 where there are counts of it."""
+    """The metric of a table: accuracy, or BLEU or F1 where there are counts of it."""
     return _metric(counts).name
 
 
 def metric_and_counts(
     scores: "pd.Series[float]", counts: "pd.Series[str]"
 ) -> tuple[Measure, Float[ndarray, "row count"]]:
-    """The measure of a corpus in points, and for each row of a table what it is summed from."""
+    """The metric of a corpus in points, and its counts for each row of a table."""
     measure = _metric(counts).measure
     if measure is per_cent:
         return measure, np.stack([scores.to_numpy(float), np.ones(len(scores))], -1)
@@ -64,13 +62,13 @@ def metric_and_counts(
 
 
 def _metric(counts: "pd.Series[str]") -> CorpusMetric:
-    """Known by how many counts there are; where there are none, right answers are counted."""
+    """The metric, identified by the number of counts; accuracy where there are none."""
     there = counts.dropna()
     return CorpusMetric("accuracy", per_cent) if there.empty else METRICS_BY_COUNTS[len(there.iloc[0].split())]
 
 
 def why_undecidable(effect: Effect, labels: "pd.Series[str]", points: float) -> str:
-    """A sentence, if nothing can be decided: there are few examples, or there is hardly anything to lose.
+    """Why nothing can be decided, else empty: there are few examples, or there is hardly anything to lose.
 
     That is so where a model with so many `points` is hardly better than always predicting the most frequent label, or,
     where its predictions are not labels of texts, gets hardly anything right.
@@ -93,5 +91,5 @@ def describe_loss(effect: Effect) -> str:
 
 
 def per_cent(counts: Float[ndarray, "*corpora count"]) -> Float[ndarray, "*corpora"]:
-    """Accuracy from what was right and how many there were."""
+    """Accuracy from correct predictions and their number."""
     return np.asarray(100 * counts[..., 0] / counts[..., 1])

@@ -1,4 +1,4 @@
-"""From one number for each sentence, head and tree to a table: means, differences, and how sure they are."""
+"""From one number for each sentence, head and tree to a table: means, differences, and their intervals."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +23,7 @@ SEES = {frozenset({"past", "future"}): "all", frozenset({"past"}): "past", froze
 
 
 class Spread(NamedTuple):
-    """Means of several cells, with the middle 95 % and the standard deviation of those of examples drawn again."""
+    """Means of several cells, with the middle 95 % and the standard deviation of those of resampled examples."""
 
     mean: Float[ndarray, " cell"]
     low: Float[ndarray, " cell"]
@@ -32,7 +32,7 @@ class Spread(NamedTuple):
 
 
 class Resampler:
-    """Examples drawn again and again with replacement, the same ones for whatever is measured on them.
+    """Examples resampled with replacement, the same draws for all measurements.
 
     The texts of a pair are drawn together (Efron & Tibshirani 1993, §13.3, with examples as the units).
     """
@@ -59,7 +59,7 @@ class Resampler:
 
 
 def rows(found: Mapping[str, "TreeDivergences"], forest: Forest, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """The rows of a table: of each site the mean of its heads (head 0) and every head, beside each kind of tree."""
+    """The rows of a table: of each site the mean of its heads (head 0) and every head, by kind of tree."""
     resampler = Resampler(forest.examples, seed)
     for one in found.values():
         about = {"site": one.site.name, "layer": one.site.layer + 1, "sees": SEES.get(frozenset(one.sees), "itself")}
@@ -129,7 +129,7 @@ def ranking(table: pd.DataFrame) -> pd.DataFrame:
     of all baselines the largest, corrected for all heads (Holm). Likewise p that its largest weight finds the parent no
     more often than the fixed offset does.
     """
-    from scipy.stats import norm  # it takes a second to import
+    from scipy.stats import norm  # slow to import
 
     heads = table[(table["epoch"] == table["epoch"].iloc[-1]) & (table["head"] > 0)]
     random = heads[(heads["tree"] != TRUE) & heads["difference"].notna()]

@@ -1,4 +1,4 @@
-"""The figures of `syntax`: divergence by layer and by epoch, heads beside each other, single heads in a sentence."""
+"""The figures of `syntax`: divergence by layer and by epoch, heads compared, single heads in a sentence."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from whence.figures.intervals import intervals
 
 PANELS, HEADS, SITES = 4, 16, 2
 DRAWABLE = range(6, 13)  # words of a sentence that is drawn
-FAR = 1.0  # nats: how much farther a head may be for the number to be written
+FAR = 1.0  # nats: how much farther a head may be for its number to be shown
 DIVERGENCE = "divergence (nats)"
 
 
@@ -76,7 +76,7 @@ def by_head(ranked: pd.DataFrame) -> Figure:
 
 
 def short_site_names(ranked: pd.DataFrame) -> dict[str, str]:
-    """The sites by their layers; where several are of one layer, by their names without what all begin and end with."""
+    """The sites by their layers; where several are of one layer, by their names without common prefix and suffix."""
     sites = ranked.drop_duplicates("site")
     if not sites["layer"].duplicated().any():
         return {site: f"layer {layer}" for site, layer in zip(sites["site"], sites["layer"], strict=True)}
@@ -87,12 +87,12 @@ def short_site_names(ranked: pd.DataFrame) -> dict[str, str]:
 
 
 def common_prefix_length(names: list[str]) -> int:
-    """With how many letters all names begin alike."""
+    """The length of the names' common prefix."""
     return next((place for place, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1), 0)
 
 
 def pooled_means(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The means over all heads, of several models: their mean, and an interval that holds those of all models."""
+    """The means over all heads of several models: their mean, and an interval that contains those of all models."""
     whole = pd.concat([table[table["head"] == 0] for table in tables])
     how = {
         f"{name}{end}": what
@@ -104,8 +104,8 @@ def pooled_means(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def without_texts(table: pd.DataFrame) -> pd.DataFrame:
-    """The same table with the words of the sentence that is shown numbered: for pages of corpora that may not be passed
-    on.
+    """The same table with the words of the sentence that is shown numbered: for pages on corpora that may not be
+    redistributed.
     """
 
     def numbered(shown: Any) -> Any:
@@ -129,7 +129,7 @@ def tree_and_attention(rows: pd.DataFrame) -> Figure:
         (row["site"], json.loads(row["shown"])) for row in rows.nsmallest(SITES, "divergence").to_dict("records")
     ]
     first, reference = nearest[0][1], rows["reference"].iloc[0]
-    panels = {f"what the tree says ({reference})": (first["words"], first["tree"])}
+    panels = {f"the tree's targets ({reference})": (first["words"], first["tree"])}
     for site, shown in nearest:
         panels[f"attention at {site}, mean of its heads"] = (shown["words"], shown["weights"])
     return attention_matrices(panels)
@@ -161,7 +161,7 @@ def shown_weights(
     found: list[dict[str, Any]],
 ) -> dict[tuple[Any, ...], str]:
     """A sentence's weights in the heads of least divergence, from true trees and from the baseline's (Fig. 4), and the
-    mean of all heads beside the tree (Fig. 1): by site, head and kind of tree.
+    mean of all heads with the tree (Fig. 1): by site, head and kind of tree.
     """
     pictures: dict[tuple[Any, ...], str] = {}
     for site, of_site in weights.items():

@@ -1,4 +1,4 @@
-"""What `syntax` concludes from its table: numbers for the ledger, effects, and a verdict's words."""
+"""Numbers, effects and verdict from the table of `syntax`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,11 +12,11 @@ from whence.results.verdict import Effect
 
 
 def named_quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The numbers that a ledger may ask for.
+    """The quantities of a study's ledger.
 
     `parents before, true` (in per cent); `KL to uniform, sees past, epoch 3`, mean over the heads of the sites that see
     so much; `change of KL to true, sees past`, from the first epoch to the last; `KL to true less to uniform, sees
-    past, epoch 3` (or `at the end`), and its change. Of the heads, those of `of_heads`.
+    past, epoch 3` (or `at the end`), and its change. Of the heads, those of `head_quantities`.
     """
     found = {
         f"parents before, {tree}": Interval(100 * float(of["before"].iloc[0]), np.nan, np.nan)
@@ -114,7 +114,7 @@ def decide(ranked: pd.DataFrame, best: Effect) -> tuple[Any, str]:
 
 
 def trend(table: pd.DataFrame) -> str:
-    """What became of the divergences in training, in a sentence; nothing of one epoch."""
+    """How the divergences changed in training, in a sentence; empty for one epoch."""
     if table["epoch"].nunique() < 2:
         return ""
     means = table[table["head"] == 0].groupby(["tree", "epoch"], sort=False)["divergence"].mean()

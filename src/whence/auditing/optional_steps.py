@@ -1,12 +1,12 @@
 """Questions after the first: which experiments ask them of this corpus, and on how many examples.
 
-Question 3, whether attention is faithful, can be asked of every model (`erasure`), and so can question 5, whether it is
-exclusive (`instance_adversary`), of all that do not generate text. Question 6, whether it is plausible, needs a
+Question 3, whether attention is faithful, can be tested on every model (`erasure`), and so can question 5, whether it
+is exclusive (`instance_adversary`), except on those that generate text. Question 6, whether it is plausible, needs a
 reference: words marked as deciding (`rationales`), sentences with their trees (`syntax`), or for a translator links
-between words (`alignment`). Each gets its share of the time, and what it does not need is left to the others. A model
-that can be retrained is also asked how much its attention depends on the seed (`seeds`, question 2), with the models
-that the ablation has trained; and if there is time for one more training, whether a whole model can attend differently
-(`adversary`, question 5).
+between words (`alignment`). Each gets its share of the time, and leaves what it does not need to the others. For a
+model that can be retrained, the audit also tests how much its attention depends on the seed (`seeds`, question 2), with
+the models that the ablation has trained; and if there is time for one more training, whether a whole model can attend
+differently (`adversary`, question 5).
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
-"""The plan of an audit: which experiments on how many examples fit into the time there is.
+"""The plan of an audit: which experiments, on how many examples, fit into the time budget.
 
-The plan is made once and saved, so that an interrupted audit resumes with the same one, whatever the machine's speed is
-by then.
+The plan is made once and saved, so that an interrupted audit resumes with the same one, even if the machine's
+speed has changed.
 """
 
 import time

@@ -26,7 +26,7 @@ def write_report(audited: FinishedAudit) -> Path:
 
 
 def report_page(audited: FinishedAudit) -> str:
-    """The report as HTML, with its figures written beside it."""
+    """The report as HTML, with its figures written to the same folder."""
     parts = [page_part(part, audited.folder) for part in audited.parts]
     last = audited.parts[-1].results[-1].manifest
     names = " and ".join(part.name for part in parts)
@@ -34,11 +34,11 @@ def report_page(audited: FinishedAudit) -> str:
 
 
 def page_part(part: AuditedPart, folder: Path) -> Part:
-    """One model on one corpus, with its figures drawn anew."""
+    """One model on one corpus, with its figures redrawn."""
     figures: dict[int, list[tuple[str, str]]] = {}
     for result in part.results:
         drawn = result.figure()
-        svg = as_svg(drawn)  # first: each drawing moves the parts of a figure a little
+        svg = as_svg(drawn)  # first: each rendering shifts a figure's parts a little
         question = part.by_experiment[result.experiment].question
         figures.setdefault(question, []).append((experiment(result.experiment).caption, svg))
         with saving(folder):

@@ -131,5 +131,5 @@ class AttributionConfig(ExperimentConfig):
     @field_validator("method")
     @classmethod
     def _unique(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        """Names as the files have them, each once."""
+        """Registered names, each once."""
         return tuple(dict.fromkeys(name.replace("-", "_") for name in given))

@@ -29,9 +29,7 @@ STEPS: tuple[Step, ...] = ("producing", "reading")
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
-    """What one head after another of a site gives from each target word to each source word, and to any one special
-    token at most.
-    """
+    """Each head's weight from each target word to each source word, and the largest weight on a special token."""
 
     weights: Float[ndarray, "head target source"]
     nothing: Float[ndarray, "head target"]
@@ -54,10 +52,9 @@ def cross_sites(subject: Subject, patterns: Sequence[str]) -> list[str]:
 
 
 def crossings(context: "Context", patterns: Sequence[str]) -> Iterator[tuple[int, Crossings]]:
-    """For each example whose texts are whole in the model's input its place among the examples, and what each site does
-    in each step.
+    """For each example whose texts are whole in the model's input its index, and the weights of each site in each step.
 
-    `producing`: the weights of the step that gives a word. `reading`: those of the step after, which is given the word.
+    `producing`: the weights of the step that outputs a word. `reading`: those of the next step, which reads the word.
     """
     subject, sites = context.subject, cross_sites(context.subject, patterns)
     for batch in context.batches():
@@ -81,7 +78,7 @@ def crossings(context: "Context", patterns: Sequence[str]) -> Iterator[tuple[int
 
 
 def whole(word: Int[ndarray, " token"], n_words: int) -> bool:
-    """Whether every word has a piece: nothing was cut."""
+    """Whether every word has a subword: nothing was truncated."""
     return len(set(word[word >= 0].tolist())) == n_words
 
 
@@ -99,7 +96,7 @@ def target_words(subject: Subject, examples: Sequence[Example]) -> Int[ndarray, 
 def _between(
     call: Call, batch: Batch, words: Int[ndarray, "batch position"], step: Step
 ) -> tuple[Float[ndarray, "batch head target source"], Float[ndarray, "batch head target"]]:
-    """One site's weights between words: to a word the sum over its pieces, from a word the mean over them."""
+    """One site's weights between words: to a word the sum over its subwords, from a word the mean over them."""
     n_key, n_query = call.weights.shape[-1] - call.sinks, call.weights.shape[2]
     if (n_query, n_key) != (words.shape[1], batch.special.shape[1]):
         raise BadConfig(

@@ -58,12 +58,11 @@ def with_copies(context: Context, site: str, copies: int) -> Context:
 class EditableAttention:
     """The attention of a batch at one site, some rows of which can be replaced.
 
-    Those are the rows from which the answer is read (of a pooling attention all, else as `raw_attention` has it), or
-    with `all` the row of every token; in every head. On each row the free keys share out anew what they have together:
-    those that are permitted, and not special unless `special_tokens`. The answer is the predicted one; of several the
-    last.
+    Those are the rows from which the prediction is read (of a pooling attention all, else as in `raw_attention`), or
+    with `all` the row of every token; in every head. On each row the weight of the free keys is redistributed among
+    them: those that are permitted, and not special unless `special_tokens`. Of several predictions the last is used.
 
-    `own` is what the model has in these rows, `share` how much of a mean each row is. To answer, only what lies after
+    `own` is what the model has in these rows, `share` how much of a mean each row is. To predict, only what comes after
     the site runs again; and where the model's logits are an affine function of one row of weights, as when a linear map
     reads a weighted mean, nothing at all: they are the mean of what they are at each single key.
     """
@@ -159,7 +158,7 @@ class EditableAttention:
 
     @torch.no_grad()
     def _short_cut(self) -> Float[Tensor, "batch key class"] | None:
-        """The logits with all weight on each key, if their mean by any weights is what the model says under these."""
+        """The logits with all weight on each key, if their mean by any weights equals the model's."""
         _, n_head, n_row, n_key = self.own.shape
         if self.replay.strategy != "queries" or (n_head, n_row) != (1, 1) or self.in_part:
             return None

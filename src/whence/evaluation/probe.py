@@ -1,4 +1,4 @@
-"""Probes: small classifiers that are trained to find a label in a vector, and the control labels that they are given.
+"""Probes: small classifiers trained to predict a label from a vector, and their control labels.
 
 Two kinds, both of scikit-learn, on vectors of mean 0 and variance 1 in training: logistic regression, and one hidden
 layer of rectified units. Neither is tuned: what layers are compared by is the same for all of them.
@@ -24,7 +24,7 @@ PENALTY, RATE, BATCH = 1e-2, 3e-3, 32  # of an MLP: on its weights, of Adam, exa
 @dataclass(frozen=True)
 class Probe:
     """A kind of probe. `strength` is the C of scikit-learn: the smaller, the simpler a logistic regression; `units` and
-    `epochs` are an MLP's, and `seed` is where it begins.
+    `epochs` are an MLP's, and `seed` that of its initialisation.
     """
 
     kind: Kind
@@ -57,7 +57,7 @@ class Probe:
         test: Float[ndarray, "asked width"],
         answers: Sequence[str],
     ) -> Bool[ndarray, " asked"]:
-        """Whether it finds the answer in each vector of the test, once it was trained."""
+        """Train the probe; whether it predicts the label of each test vector."""
         if len(set(labels)) == 1:
             return np.asarray(answers) == labels[0]
         mean, spread = train.mean(0), train.std(0)
@@ -72,7 +72,7 @@ class Probe:
 
 
 def most_frequent(labels: Sequence[str], answers: Sequence[str]) -> Bool[ndarray, " asked"]:
-    """Whether naming the most frequent label of training is right; of equally frequent ones the first by name."""
+    """Whether the most frequent training label is correct; of equally frequent ones the first by name."""
     names, counts = np.unique(labels, return_counts=True)
     return np.asarray(answers) == names[counts.argmax()]
 
@@ -81,8 +81,8 @@ def control_labels(items: Sequence[Item], labels: Sequence[str], name: str, seed
     """Random control labels: every type of first word has one, given to it by chance, in training and test alike.
 
     Hewitt & Liang 2019, §2: a control task gives each *word type* a random label with the shares of the true ones, so
-    that it can be learned by heart and in no other way. *Differs from the paper*, whose tasks are about words: a
-    sentence has the label of its first word's type (in small letters), for a type must come again in the test, which
+    that it can only be memorised. *Differs from the paper*, whose tasks are about words: a
+    sentence has the label of its first word's type (in lower case), for a type must come again in the test, which
     sentences do not. `labels` are the true ones of training. The label is a hash, the same on every machine.
     """
     names, counts = np.unique(labels, return_counts=True)

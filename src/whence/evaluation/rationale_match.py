@@ -50,8 +50,8 @@ def rationale_match(
 
     Of a narrative it is the mean over its windows, since scores are normalized within a window and do not compare from
     one to another. What holds no marked word is left out: windows, and examples (NaN). Signed scores count by size. A
-    word in pieces has the sum of their scores; not so if they are random, for then words in many pieces would come
-    first, and that is not chance.
+    word's score is the sum over its subwords; of random scores the first subword's, so that chance favours no long
+    words.
     """
     known = [number for number, example in enumerate(examples) if any(example.deciding or ())]
     if not known:
@@ -69,7 +69,7 @@ def rationale_match(
 
 def _precision(example: Example, words: Float[ndarray, " word"]) -> Float[ndarray, "2"]:
     marks = np.array(example.deciding)
-    read = np.zeros(len(marks))  # words that were cut are found last
+    read = np.zeros(len(marks))  # truncated words rank last
     read[: len(words)] = words
     held = [part for part in parts(example) if marks[part].any()]
     each = [[measure(read[part], marks[part]) for part in held] for measure in (average_precision, r_precision)]
@@ -77,7 +77,7 @@ def _precision(example: Example, words: Float[ndarray, " word"]) -> Float[ndarra
 
 
 def parts(example: Example) -> Iterator[slice]:
-    """Where the words of each window stand; of a text without windows, all its words."""
+    """The positions of the words of each window; of a text without windows, all its words."""
     begin = 0
     for window in example.windows or (example.text,):
         end = begin + len(window.split()) if example.windows else len(example.words or ())

@@ -72,7 +72,7 @@ def _of_words(words: dict[str, dict[int, list[float]]], n: int) -> Losses:
 
 
 def erasures(context: "Context", what: What, sites: Sequence[str] = ("*",)) -> Iterator[tuple[Batch, Erased]]:
-    """Each batch with what becomes of it at each place: the embedding, the layers around these sites, or the sites."""
+    """Each batch with its losses at each place: the embedding, the layers around these sites, or the sites."""
     for batch in context.batches():
         yield from ((batch, one) for one in _erased(context, batch, what, sites))
 
@@ -189,7 +189,7 @@ def _without_units(
 
 
 def _without_words(context: "Context", batch: Batch, likelihood: Likelihood) -> Erased:
-    """Each word's vector zero, all its pieces together."""
+    """Each word's vector zero, all its subwords together."""
     subject, (module, ordinal) = context.subject, embedding(context.subject, batch)[EMBEDDING]
     pieces, words = words_of(context, batch)
     resume = Resume(subject.model, module, batch.inputs, likelihood, ordinal=ordinal)
@@ -208,7 +208,7 @@ def _without_words(context: "Context", batch: Batch, likelihood: Likelihood) -> 
 
 
 def words_of(context: "Context", batch: Batch) -> tuple[Bool[ndarray, "part batch token"], list[list[str]]]:
-    """Which tokens are the pieces of each text's n-th word, and what the words are."""
+    """Which tokens are the subwords of each text's n-th word, and what the words are."""
     examples = [context.examples[number] for number in batch.examples.tolist()]
     spelled = context.subject.encoder.spelled(batch, examples)
     which = np.where(batch.special.numpy(), -1, batch.word.numpy())

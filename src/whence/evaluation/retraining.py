@@ -77,7 +77,7 @@ def untrained(context: Context) -> Context:
     """The context with an untrained model of the same kind.
 
     A reference model that Whence trained is as before its first epoch, with its initial word vectors. Of any other
-    model all weights are drawn anew, by the context's seed, those of the word vectors too.
+    model all weights are re-initialised by the context's seed, word vectors included.
     """
     training, corpus = context.training, context.corpus
     if training is None or corpus is None or training.reference is None:

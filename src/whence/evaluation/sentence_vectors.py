@@ -48,6 +48,6 @@ def vectors(context: "Context", items: Iterable[Item], read: Read) -> Vectors:
         states = [bag(subject, batch), *layer_vectors(subject, batch, read)]
         found.append([one.float().cpu().numpy() for one in states])
         order += batch.examples.tolist()
-    back = np.argsort(order)  # batches are of like length
+    back = np.argsort(order)  # batches hold texts of similar length
     joined = [np.concatenate(parts)[back] for parts in zip(*found, strict=True)]
     return Vectors({key(example): number for number, example in enumerate(examples)}, joined[0], joined[1:])

@@ -1,21 +1,21 @@
-"""How fast a reader's state moves while there is nothing to be learned: drift, and the speed of its slow points.
+"""How fast a reader's state moves while it reads noise: drift, and the speed of its slow points.
 
 Haviv et al. (2019): every memory sits at a *slow point* of the dynamics s → F(s, x), a state that hardly moves, and the
-faster it moves the sooner the memory is lost. The state s is all that goes on to the next word: the hidden state, of an
-LSTM hidden and cell side by side. Two numbers, of words w_1 ... w_t of noise after the item:
+faster it moves the sooner the memory is lost. The state s is all that is passed to the next word: the hidden state, of
+an LSTM hidden and cell side by side. Two numbers, of words w_1 ... w_t of noise after the item:
 
-    drift = mean over k of ‖s_k − s_{k−1}‖, k = 1 ... min(t, T): under the noise that was really read
+    drift = mean over k of ‖s_k − s_{k−1}‖, k = 1 ... min(t, T): under the noise that was actually read
     speed = ‖F(s, x̄) − s‖ = √(2 q(s)), q(s) = ½ ‖F(s, x̄) − s‖² (Sussillo & Barak 2013), at the state s that is
             reached from the item after T steps of x̄, the mean of the vectors of all words of noise
 
-s_0 is the state after the item's last word, and T is the longest delay that was learned: both numbers are of the time
-before memory is tried.
+s_0 is the state after the item's last word, and T is the longest delay that was learned: both numbers describe the time
+before memory is tested.
 
-Differs from the paper: it goes on from such states downhill on q to a minimum, the slow point; here the state stays
-where the model brought it. It takes one slow point for each class; so do we where an item is a class.
+Differs from the paper: it descends from such states on q to a minimum, the slow point; here the state stays
+where the model left it. It takes one slow point for each class; so do we where an item is a class.
 
 A model that carries no state from word to word (a Transformer, for which every word is there at every time) has
-neither: NaN. A reader that attends has both, but its answer does not come from the last state alone.
+neither: NaN. A reader that attends has both, but its prediction does not come from the last state alone.
 """
 
 from collections.abc import Sequence

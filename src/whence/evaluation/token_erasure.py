@@ -30,7 +30,7 @@ class TokenErasure:
 
     `inputs` are the tokens that are not special, that may be attended, and that the prediction can depend on: of a
     language model those before it, and where tokens are deleted not the one whose own tag is asked. `base` is the
-    answer while all of them are there.
+    prediction with all of them present.
     """
 
     def __init__(self, subject: Subject, batch: Batch, erase: Erase, sites: Sequence[str]) -> None:
@@ -93,7 +93,7 @@ class TokenErasure:
         return _at(logits, self.target.positions[rows])
 
     def _deleted(self, rows: Rows, removed: Removed) -> Float[Tensor, "pair class"]:
-        """These texts with tokens taken out; the others close up, and what is missing is padding."""
+        """These texts with tokens deleted; the others close up, and padding fills the rest."""
         left = self.subject.tokenizer.padding_side == "left"
         order = (~removed if left else removed).to(torch.uint8).argsort(dim=1, stable=True)
         keep = removed.shape[1] - int(removed.sum(1).min())  # tokens of the longest

@@ -64,7 +64,7 @@ def retrainable(context: "Context", start: str) -> "Context":
 def guided(context: "Context", config: "GuideConfig") -> Iterator[tuple[str, float, int, "Context"]]:
     """Models whose attention is given from outside: source, λ of the source, seed and context of each.
 
-    The source `none` is an ordinary training, in which the model makes its own attention.
+    The source `none` is an ordinary training, in which the model computes its own attention.
     """
     wanted: dict[tuple[str, float, int], Mapping[str, Any]] = {}
     for source, strength, source_context in attention_sources(context, config):
@@ -95,7 +95,7 @@ def attention_sources(context: "Context", config: "GuideConfig") -> Iterator[tup
 
 
 def guided_model(context: "Context", config: "GuideConfig") -> dict[str, Any]:
-    """The options of the model that is guided: the same one, or one that reads each word by itself."""
+    """The options of the model that is guided: the same one, or one without context."""
     if config.into == "same":
         return {}
     if context.subject.task.name == "token-classification":

@@ -40,7 +40,7 @@ class TreeDivergences:
 
     @staticmethod
     def empty(site: Site, forest: Forest, heads: int) -> "TreeDivergences":
-        """Before anything is found."""
+        """Without measurements yet."""
         n = len(forest.sentences)
         return TreeDivergences(
             site,
@@ -73,7 +73,7 @@ def tree_divergences(context: "Context", forest: Forest, how: Measuring) -> dict
 class TreeComparison:
     """A watcher of one batch: compares the words' attention with the trees of their sentences.
 
-    Left out are sentences of which a word has no piece: the text was cut, or the tokenizer drops the word.
+    Left out are sentences with a word without subwords: the text was truncated, or the tokenizer drops the word.
     """
 
     def __init__(self, batch: Batch, forest: Forest, how: Measuring, found: dict[str, TreeDivergences]) -> None:
@@ -132,7 +132,7 @@ class TreeComparison:
 
 
 def whole_sentences(batch: Batch, forest: Forest) -> Iterator[tuple[int, int, ndarray]]:
-    """The forest's sentences that are whole in the batch: their number, their row, and the word of each piece."""
+    """The forest's sentences that are whole in the batch: their number, their row, and the word of each subword."""
     words = np.where(batch.special.numpy(), -1, batch.word.numpy())  # [batch token]
     for row, example in enumerate(batch.examples.tolist()):
         for number in forest.by_example.get(example, ()):

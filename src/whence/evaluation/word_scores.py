@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Occurrences:
     """A word in an example: how often it occurs there, and the sum of its scores by one method.
 
-    `word` is in lower case without punctuation. `score` is the explainer's own, summed over a word's pieces; of
-    random scores the first piece's, so that chance favours no long words.
+    `word` is in lower case without punctuation. `score` is the explainer's own, summed over a word's subwords; of
+    random scores the first subword's, so that chance favours no long words.
     """
 
     example: int
@@ -54,7 +54,7 @@ def occurrences(context: "Context", methods: Sequence[str], options: Sequence[st
 
 
 def _in_one(found: Attribution, row: int, number: int, method: str, words: Sequence[str]) -> Iterator[Occurrences]:
-    """The words of one example, in the order in which they first stand there."""
+    """The words of one example, in order of first occurrence."""
     scores, which = defaultdict[str, float](float), defaultdict[str, set[tuple[int, int]]](set)
     segments, places = found.segment[row].tolist(), found.word[row].tolist()
     for word, segment, place, score in zip(words, segments, places, found.scores[row].tolist(), strict=True):
@@ -76,7 +76,7 @@ def token_attributions(
 
 
 def tokens_words(context: "Context", batch: Batch) -> list[list[str]]:
-    """For every token of a batch the word that it is a piece of; empty for special tokens, padding and punctuation."""
+    """For every token of a batch the word that it is part of; empty for special tokens, padding and punctuation."""
     examples = [context.examples[number] for number in batch.examples.tolist()]
     rows = zip(context.subject.encoder.spelled(batch, examples), batch.special.tolist(), strict=True)
     return [["" if special else tidy(word) for word, special in zip(*row, strict=True)] for row in rows]

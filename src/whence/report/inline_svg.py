@@ -1,4 +1,4 @@
-"""Figures on their way into a page: checked, told apart by ids, left out where the page would grow too big."""
+"""Figures inlined into a page: checked, with unique ids, left out where the page would grow too large."""
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ _FORBIDDEN = {"script", "foreignObject", "iframe", "image", "style", "a", "anima
 
 
 def checked(svg: str, prefix: str) -> str:
-    """The SVG with ids of its own, if it is a picture and no more: no scripts, no links, nothing from outside."""
+    """The SVG with ids of its own, if it is only a picture: no scripts, no links, nothing from outside."""
     try:
         if "<!" in svg:
             raise ValueError("it has declarations or comments")

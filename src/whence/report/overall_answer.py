@@ -49,7 +49,7 @@ def _decided(answers: Mapping[int, str]) -> tuple[Literal["yes", "no", "undecide
 def _in_favour(answers: Mapping[int, str]) -> tuple[Literal["yes", "undecided"], str]:
     """Attention matters and is faithful: what could still speak against it."""
     if answers.get(EXCLUSIVE) == "no":
-        return "undecided", "Attention matters and is faithful, but quite other attention would have served as well."
+        return "undecided", "Attention matters and is faithful, but very different attention would have served as well."
     unsure = [number for number in (ASKABLE, TESTED, EXCLUSIVE) if answers.get(number) == "undecided"]
     if unsure:
         return "undecided", f"Attention matters and is faithful, but {_listed(unsure)} stayed undecided."
