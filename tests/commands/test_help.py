@@ -40,7 +40,7 @@ def test_the_first_help_lists_all_commands(capsys):
         (("audit",), ("--budget", "minutes to spend", "--columns.label", "--out", "--json", "one JSON object")),
         (("run", "permutation"), ("--permutations", "shuffles of each example", "--model", "--granularity", "--limit")),
         (("run", "ablation"), ("--variants", "--draws", "--retrain", "--special-tokens", "--columns.text")),
-        (("train", "additive"), ("--encoder", "what reads the words", "--data", "--epochs", "--out")),
+        (("train", "additive"), ("--encoder", "encoder of the words", "--data", "--epochs", "--out")),
         (("explain",), ("--method", "gradient_x_input", "--form", "--measure", "--out")),
     ],
 )
