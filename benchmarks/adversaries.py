@@ -12,6 +12,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -46,8 +47,8 @@ def report() -> str:
     examples = corpus["test"][:SENTENCES]
     rows = []
     for name, together, spread in COMPARED:
-        slowly, taken = timed(lambda together=together, spread=spread: loop(subject, examples, together, spread))
-        ours, *seconds = timed(lambda spread=spread: whole(subject, examples, spread), times=3)
+        slowly, taken = timed(partial(loop, subject, examples, together, spread))
+        ours, *seconds = timed(partial(whole, subject, examples, spread), times=3)
         ratio = taken / statistics.median(seconds)
         rows.append(
             [
@@ -134,7 +135,8 @@ def climbed(subject: Subject, batch: Batch, restarts: int, spread: float) -> tup
 def divergence(p: Tensor, q: Tensor) -> Tensor:
     """Jensen–Shannon divergence over the last axis."""
     middle = (p + q) / 2
-    return sum((one * ((one + TINY).log() - (middle + TINY).log())).sum(-1) for one in (p, q)) / 2
+    parts = [(one * ((one + TINY).log() - (middle + TINY).log())).sum(-1) for one in (p, q)]
+    return torch.stack(parts).mean(0)
 
 
 if __name__ == "__main__":

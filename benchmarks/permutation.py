@@ -125,13 +125,23 @@ def additive_report() -> str:
         def loop(hidden=None, inputs=inputs, generator=generator, encode=encode):
             return loop_over_permutations(model, inputs, encode() if hidden is None else hidden, generator)
 
+        def replayed(inputs=inputs):
+            return Replay(model, "attention", inputs)(permuted(0), TIMES)
+
         hidden, replay = encode(), Replay(model, "attention", inputs)
+
+        def loop_encoded(hidden=hidden, loop=loop):
+            return loop(hidden)
+
+        def replayed_encoded(replay=replay):
+            return replay(permuted(0), TIMES)
+
         times = interleaved(
             {
                 "loop": loop,
-                "ours": lambda inputs=inputs: Replay(model, "attention", inputs)(permuted(0), TIMES),
-                "loop, encoded": lambda hidden=hidden, loop=loop: loop(hidden),
-                "ours, encoded": lambda replay=replay: replay(permuted(0), TIMES),
+                "ours": replayed,
+                "loop, encoded": loop_encoded,
+                "ours, encoded": replayed_encoded,
             },
             ROUNDS,
         )

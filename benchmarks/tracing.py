@@ -12,6 +12,7 @@ import statistics
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import torch
 from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification, PreTrainedModel
@@ -19,6 +20,7 @@ from transformers import AutoTokenizer, BertConfig, BertForSequenceClassificatio
 from benchmarks.measure import in_own_process, interleaved, peak_above_start, table, verdict
 from benchmarks.models import MINILM, minilm, texts
 from whence import adopt
+from whence.attribution.attribution import Attribution
 from whence.attribution.registry import explainer
 from whence.data.examples import Example
 from whence.data.registry import load
@@ -45,6 +47,10 @@ def first_classes(batch: Batch) -> Target:
     return Target(nothing, nothing)
 
 
+def explained(method: str, subject: Subject, batches: Sequence[Batch]) -> list[Attribution]:
+    return [explainer(method)(subject, batch, first_classes(batch)) for batch in batches]
+
+
 def treebank_report() -> str:
     if "WHENCE_DATA" not in os.environ:
         return "Tracing over the Stanford Sentiment Treebank needs its files: set WHENCE_DATA."
@@ -61,9 +67,7 @@ def traced_rows(name: str, plain: PreTrainedModel, subject: Subject, examples: S
     batches = list(subject.batches(examples))
     variants: dict[str, Callable[[], object]] = {PLAIN: lambda: [plain(**batch.inputs) for batch in batches]}
     for method in METHODS:
-        variants[method] = lambda method=method: [
-            explainer(method)(subject, batch, first_classes(batch)) for batch in batches
-        ]
+        variants[method] = partial(explained, method, subject, batches)
     times = interleaved(variants, ROUNDS)
     return [
         [

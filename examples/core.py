@@ -31,7 +31,7 @@ def main() -> None:
             print(f"  {token:10s} {weight:.2f} {'█' * round(40 * float(weight))}")
 
     def accuracy(override: object = None) -> float:
-        with whence.attending(subject.model, watch=None, override=override):  # type: ignore[arg-type]
+        with whence.attending(subject.model, watch=None, override=override):
             return 100 * float((subject.predict(batch)[:, 0].argmax(-1) == labels).float().mean())
 
     print(f"\naccuracy on {len(batch)} test reviews")

@@ -48,17 +48,17 @@ def commands() -> str:
 
 def experiments() -> str:
     """The experiments, each with its question."""
-    return table(("experiment", "question"), built_in(EXPERIMENTS))  # type: ignore[arg-type]
+    return table(("experiment", "question"), built_in(EXPERIMENTS))
 
 
 def explainers() -> str:
     """The explainers, each with what it scores by."""
-    return table(("explainer", "score of a token"), built_in(EXPLAINERS))  # type: ignore[arg-type]
+    return table(("explainer", "score of a token"), built_in(EXPLAINERS))
 
 
 def models() -> str:
     """The reference models, each with what it is."""
-    return table(("model", "what it is"), built_in(REFERENCE_MODELS))  # type: ignore[arg-type]
+    return table(("model", "what it is"), built_in(REFERENCE_MODELS))
 
 
 def studies() -> str:

@@ -96,8 +96,8 @@ def pytest_terminal_summary(terminalreporter):
         families = set().union(*held.values())
         terminalreporter.section("laws")
         terminalreporter.line(f"{len(held)} laws held, {len(families)} families in all")
-        for law, names in sorted(held.items()):
-            terminalreporter.line(f"  {len(names):3d} families: {law.replace('_', ' ')}")
+        for said, names in sorted(held.items()):
+            terminalreporter.line(f"  {len(names):3d} families: {said.replace('_', ' ')}")
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from support.command import whence
 from whence import plugins
 from whence.core.errors import BadConfig, BadData
 from whence.data import registry
+from whence.data.entry import Entry
 from whence.data.registry import find, load
 from whence.plugins import names_an_object
 
@@ -50,7 +51,7 @@ def installed(module, tmp_path, monkeypatch) -> str:
     invalidate_caches()
     found = {point.name: point for point in metadata.entry_points(group="whence.corpora")}
     assert found.keys() == {"shouts", "reviews", "odd"}
-    fresh = plugins.Registry(
+    fresh: plugins.Registry[Entry] = plugins.Registry(
         registry.CORPORA.kind,
         registry.CORPORA.package,
         registry.CORPORA.attribute,

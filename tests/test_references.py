@@ -11,7 +11,7 @@ def test_every_cited_paper_is_on_the_references_page():
     page = (ROOT / "docs" / "references.md").read_text(encoding="utf-8")
     listed = {f"{name} {year}" for name, year in CITED.findall(page)}
     files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "studies").glob("*.toml")]
-    cited = {}
+    cited: dict[str, str] = {}
     for file in files:
         text = re.sub(r"\s+", " ", file.read_text(encoding="utf-8"))
         cited |= {f"{name} {year}": file.name for name, year in CITED.findall(text)}

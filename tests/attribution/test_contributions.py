@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from torch.testing import assert_close
 
 from support.tokenizing import reader
-from whence.attribution.contributions import linear_norm, parts, taken_apart
+from whence.attribution.contributions import Layer, linear_norm, parts, taken_apart
 from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
@@ -38,7 +38,7 @@ MADE = {
 
 @torch.no_grad()
 def layers_of(subject, batch, residual=True):
-    found = []
+    found: list[Layer] = []
     names = [name for name, site in subject.sites.items() if site.kind == "cross"] or list(subject.sites)
     taken_apart(subject, batch, names, residual, found.append)
     return found

@@ -19,6 +19,7 @@ EXAMPLES = [
     Example("bad", target="bad film"),
 ]
 FUSE = {"mean": lambda heads: sum(heads) / len(heads), "max": np.maximum.reduce, "min": np.minimum.reduce}
+Node = tuple[str, int, int]  # side, level, token
 TRANSLATORS = ["bart", "t5", "transformer-seq2seq-post"]
 
 
@@ -33,7 +34,8 @@ def edges_of(subject, batch, text, heads, residual):
     """
     with torch.no_grad(), attending(subject.model) as tape:
         subject.model(**batch.inputs)
-    edges, levels = {}, {"source": 0, "target": 0}
+    edges: dict[tuple[Node, Node], float] = {}
+    levels = {"source": 0, "target": 0}
     for name, site in subject.sites.items():
         matrix = FUSE[heads](list(tape.only(name).weights[text].double().numpy()))
         side = "source" if site.kind == "self" else "target"
@@ -53,11 +55,13 @@ def edges_of(subject, batch, text, heads, residual):
 
 def walked(edges, start):
     """How much comes down from `start`, a place and its share each, to every node: along every edge in turn."""
-    down, found, waiting = {}, {}, dict(start)
+    down: dict[Node, list[tuple[Node, float]]] = {}
+    found: dict[Node, float] = {}
+    waiting = dict(start)
     for (upper, lower), weight in edges.items():
         down.setdefault(upper, []).append((lower, weight))
     while waiting:
-        below = {}
+        below: dict[Node, float] = {}
         for node, much in waiting.items():
             found[node] = found.get(node, 0) + much
             for lower, weight in down.get(node, ()):

@@ -130,7 +130,12 @@ def test_an_audit_that_was_cut_off_goes_on_with_its_plan(audited, tmp_path, monk
 def test_another_budget_is_another_plan(audited, monkeypatch):
     out, _ = audited
     asked = []
-    monkeypatch.setattr(running, "run_experiment", lambda *_, **__: asked.append(1) or pytest.skip("planned"))
+
+    def planned(*_, **__):
+        asked.append(1)
+        pytest.skip("planned")
+
+    monkeypatch.setattr(running, "run_experiment", planned)
     with pytest.raises(pytest.skip.Exception):
         audit(settings(out, budget=0.06), quiet=True, say=lambda _: None)
     assert len(list((out / "plans").iterdir())) == 2
@@ -177,7 +182,11 @@ def test_an_audit_whose_report_fails_is_not_finished(audited, tmp_path, monkeypa
     shutil.copytree(audited[0], out)
     (out / "audit.json").unlink()
     (out / "report.html").unlink()
-    monkeypatch.setattr(permutation, "EXPERIMENT", replace(permutation.EXPERIMENT, figure=lambda _: 1 / 0))
+
+    def broken(_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(permutation, "EXPERIMENT", replace(permutation.EXPERIMENT, figure=broken))
     with pytest.raises(ZeroDivisionError):
         audit(settings(out), quiet=True, say=lambda _: None)
     with pytest.raises(BadData, match="holds no finished audit"):

@@ -89,7 +89,11 @@ def model_without_attention(tmp_path: Path) -> Path:
     folder = tmp_path / "blind"
     words = saved_models.reviews_tokenizer()
     config = transformers.FNetConfig(
-        vocab_size=len(words), hidden_size=8, num_hidden_layers=1, intermediate_size=8, num_labels=2
+        vocab_size=len(words),
+        hidden_size=8,
+        num_hidden_layers=1,
+        intermediate_size=8,
+        id2label={0: "negative", 1: "positive"},
     )
     transformers.FNetForSequenceClassification(config).save_pretrained(folder)
     words.save_pretrained(folder)

@@ -10,7 +10,6 @@ import pytest
 from support import saved_models
 from support.command import whence
 from support.refusals import audit, refused, written
-from whence.results import store
 from whence.results.atomic_write import saving
 from whence.results.store import Store
 
@@ -36,7 +35,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(capsys, out, monkeypatch):
         sync(handle)
 
     with monkeypatch.context() as patch:
-        patch.setattr(store.os, "fsync", full)
+        patch.setattr("whence.results.store.os.fsync", full)
         said = audit(capsys, saved_models.labelled(), out)
     refused(said, "could not save a result of permutation", "No space left on device", "Make room")
     kept = {path: path.read_bytes() for path in out.glob("results/*/*/*")}

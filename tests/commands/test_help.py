@@ -58,11 +58,11 @@ def test_help_of_train_lists_the_models_and_that_of_a_model_its_options(capsys):
         options = REFERENCE_MODELS.get(name).options.model_fields
         expected = {f"--{option.replace('_', '-')}" for option in (*options, *Training.model_fields)}
         lines = whence(capsys, "train", name, "--help").out.splitlines()
-        shown = {
+        offered = {
             found[1] for line in lines if (found := re.match(r"[│| ]{0,2}(?:-h, )?(--[a-z][a-z-]*)(?:[ ,]|$)", line))
         }
         hidden = {"--model", "--options", "--columns", "--adversarial", "--guided-by"}
-        assert shown == (expected - hidden) | {"--help", "--out", "--json", "--quiet"}
+        assert offered == (expected - hidden) | {"--help", "--out", "--json", "--quiet"}
     assert "(default: 300)" in whence(capsys, "train", "disan", "--help").out
     assert "--hidden-size" not in whence(capsys, "train", "some/saved-model", "--help").out
 

@@ -83,7 +83,7 @@ def test_a_layer_that_is_not_there_is_refused():
 
 
 def test_watchers_get_each_call():
-    seen = []
+    seen: list[Call] = []
     run(Attentive(), watch=seen.append)
     assert [call.site for call in seen] == [Site("first", 0, "self"), Site("second", 0, "cross")]
     seen = []

@@ -141,7 +141,8 @@ def test_rollout_does_not_change_when_heads_change_places_and_the_head_product_d
     plain, moved, own, others = Rollout(), Rollout(), HeadProduct(), HeadProduct()
     shuffled = [calls[0], *(_with(call, call.weights[:, list(order)]) for call in calls[1:])]
     for call, other in zip(calls, shuffled, strict=True):
-        plain(call), own(call), moved(other), others(other)
+        for watcher, shown in ((plain, call), (own, call), (moved, other), (others, other)):
+            watcher(shown)
     assert_close(moved.product, plain.product)
     if list(order) != sorted(order):
         assert not torch.allclose(others.product.sum(1), own.product.sum(1))

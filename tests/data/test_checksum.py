@@ -19,7 +19,12 @@ def settled(path, content: bytes, seconds: int = 0):
 def test_a_file_is_read_once_until_it_changes(tmp_path, monkeypatch):
     read = []
     digest = checksum._digest
-    monkeypatch.setattr(checksum, "_digest", lambda path, gzipped: read.append(path) or digest(path, gzipped))
+
+    def noted(path, gzipped):
+        read.append(path)
+        return digest(path, gzipped)
+
+    monkeypatch.setattr(checksum, "_digest", noted)
     path = settled(tmp_path / "a", b"one")
     assert sha256(path) == sha256(path) == hashlib.sha256(b"one").hexdigest()
     assert len(read) == 1

@@ -10,7 +10,12 @@ from support.contexts import context as context_of
 def test_batches_are_encoded_once(monkeypatch):
     some, batches, calls = context_of("bert", 5, batch_size=2), [], []
     encode = some.subject.encode
-    monkeypatch.setattr(some.subject, "encode", lambda *arguments: calls.append(1) or encode(*arguments))
+
+    def noted(*arguments):
+        calls.append(1)
+        return encode(*arguments)
+
+    monkeypatch.setattr(some.subject, "encode", noted)
     for _ in range(2):
         batches.append(list(some.batches()))
     assert len(calls) == len(batches[0]) == 3

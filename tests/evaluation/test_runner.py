@@ -47,7 +47,12 @@ def test_shuffles_follow_the_seed():
 
 def test_what_is_in_the_store_is_not_run_again(tmp_path, monkeypatch):
     runs, run = [], permutation.run
-    counted = replace(permutation.EXPERIMENT, run=lambda *arguments: runs.append(1) or run(*arguments))
+
+    def noted(*arguments):
+        runs.append(1)
+        return run(*arguments)
+
+    counted = replace(permutation.EXPERIMENT, run=noted)
     monkeypatch.setattr(permutation, "EXPERIMENT", counted)
     store = Store(tmp_path)
     first = run_experiment("permutation", config("permutation"), store, quiet=True)
@@ -119,7 +124,7 @@ def test_without_labels_permutation_runs_and_ablation_says_what_it_needs():
 
 
 def test_one_class_is_refused_by_what_counts_right_answers(tmp_path):
-    rows = [{"text": f"the plot is dull {number}", "label": "negative"} for number in range(8)]
+    rows: list[dict[str, object]] = [{"text": f"the plot is dull {number}", "label": "negative"} for number in range(8)]
     data = saved_models.table(tmp_path / "one.csv", rows)
     with pytest.raises(BadData, match=r"has one class only \(negative\); expected at least two"):
         run_experiment("ablation", config("ablation", data=lambda: data), quiet=True)
@@ -127,7 +132,9 @@ def test_one_class_is_refused_by_what_counts_right_answers(tmp_path):
 
 
 def test_a_draw_of_one_class_from_a_table_of_two_is_no_mistake_of_the_users(tmp_path):
-    rows = [{"text": f"the plot is dull {number}", "label": "negative"} for number in range(30)]
+    rows: list[dict[str, object]] = [
+        {"text": f"the plot is dull {number}", "label": "negative"} for number in range(30)
+    ]
     data = saved_models.table(tmp_path / "rare.csv", [*rows, {"text": "i found it great", "label": "positive"}])
     result = run_experiment("ablation", config("ablation", data=lambda: data, limit=2), quiet=True)
     assert len(result.table) == 6
@@ -135,7 +142,9 @@ def test_a_draw_of_one_class_from_a_table_of_two_is_no_mistake_of_the_users(tmp_
 
 @pytest.mark.parametrize("name", SHORT)
 def test_a_label_unknown_to_the_model_is_refused_wherever_it_stands(name, tmp_path):
-    rows = [{"text": f"the plot is dull {n}", "label": ("negative", "positive")[n % 2]} for n in range(30)]
+    rows: list[dict[str, object]] = [
+        {"text": f"the plot is dull {n}", "label": ("negative", "positive")[n % 2]} for n in range(30)
+    ]
     data = saved_models.table(tmp_path / "odd.csv", [*rows, {"text": "so so", "label": "mixed"}])
     with pytest.raises(BadData, match=r"'mixed' is unknown to the model, whose labels are: negative, positive"):
         run_experiment(name, config(name, data=lambda: data, limit=2), quiet=True)

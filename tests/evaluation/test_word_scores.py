@@ -57,7 +57,8 @@ def test_every_occurrence_is_scored_as_in_a_slow_loop(kind):
         target = predicted(some.subject, batch)
         for method in ("raw_attention", "leave_one_out"):
             one = explainer(method)(some.subject, batch, target)
-            sums, counts = defaultdict(float), Counter()
+            sums: defaultdict[str, float] = defaultdict(float)
+            counts: Counter[str] = Counter()
             words = re.findall(r"\w+|[^\w\s]", example.text.lower())  # as these tokenizers cut
             for word, score in zip(words, one.words(0), strict=True):
                 if word.isalnum():

@@ -73,10 +73,12 @@ def test_draws_are_averaged(monkeypatch):
 def test_equal_weights_are_drawn_once_and_others_as_often_as_asked(monkeypatch):
     some = context(n=3)
     asked = []
-    monkeypatch.setattr(
-        "whence.evaluation.scoring.accuracy",
-        lambda context, make=None, place=None, special_tokens=True, draws=1: asked.append(draws) or np.zeros(3),
-    )
+
+    def accuracy(context, make=None, place=None, special_tokens=True, draws=1):
+        asked.append(draws)
+        return np.zeros(3)
+
+    monkeypatch.setattr("whence.evaluation.scoring.accuracy", accuracy)
     ablation.run(config(draws=7), some)
     assert asked == [1, 1, 7, 7]  # as it is, uniform, random, permuted
 

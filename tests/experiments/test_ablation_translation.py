@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.bleu import BLEU
 
 import whence
 from whence.analysis.scores import metric_name
@@ -130,7 +130,7 @@ class Shifts:
     """In the place of random orders, orders that are known: the n-th shuffle moves free weights n keys on."""
 
     def __call__(self, generator):
-        self.done = Counter()
+        self.done: Counter[str] = Counter()
         return Override("shifted", self.rule, generator)
 
     def rule(self, call, free):

@@ -51,7 +51,7 @@ def shifted(name: str, amount: float = 0.3) -> Subject:
     with torch.no_grad():
         torch.manual_seed(2)
         for parameter in model.parameters():
-            parameter += amount * torch.randn_like(parameter)
+            parameter.add_(amount * torch.randn_like(parameter))
     return Subject(model, wordpiece(), name=name)
 
 

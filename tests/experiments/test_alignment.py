@@ -192,7 +192,7 @@ def test_pieces_are_summed_over_the_source_and_averaged_over_the_target():
 
 def places_of_words(tokenizer, text):
     """For each word between spaces the places of its tokens."""
-    found = [[] for _ in text.split()]
+    found: list[list[int]] = [[] for _ in text.split()]
     for place, (begin, end) in enumerate(tokenizer(text, return_offsets_mapping=True)["offset_mapping"]):
         if end > begin:
             found[text[:begin].count(" ")].append(place)

@@ -9,6 +9,7 @@ from scipy.spatial.distance import jensenshannon
 from support import saved_models, zoo
 from support.contexts import TASKS
 from support.contexts import context as context_of
+from support.overrides import Trusted
 from support.tokenizing import wordpiece
 from whence.attribution.registry import explainer
 from whence.core.attending import attending
@@ -58,8 +59,7 @@ def slow_erased(subject, batch, sites, removed, position, renormalise):
                 row /= row.sum()
         return weights
 
-    erase.trusted = True  # rows that do not sum to one are meant
-    with attending(subject.model, override=dict.fromkeys(sites, erase), watch=None):
+    with attending(subject.model, override=dict.fromkeys(sites, Trusted(erase)), watch=None):
         return probabilities(subject, batch.inputs, position)
 
 

@@ -9,10 +9,10 @@ import torch
 from scipy.stats import norm
 
 from support.contexts import context as context_of
-from whence.analysis.heads import bootstrap_above_chance, shares
+from whence.analysis.heads import TAGS, bootstrap_above_chance, shares, summary
 from whence.core.errors import BadConfig
 from whence.data.examples import narrative
-from whence.data.lexical.lexicons import Lexicon
+from whence.data.lexical.lexicons import Lexicon, load_lexicon
 from whence.evaluation.context import Context
 from whence.evaluation.word_scores import occurrences
 from whence.experiments import heads
@@ -86,7 +86,7 @@ def made(tmp_path, n=1):
 def test_shares_by_hand(tmp_path):
     """v.pos lies in both texts, v.neg in the first alone: its second text is left out, of attention and of chance."""
     table = made(tmp_path)
-    rows = heads.summary(table).set_index(["tag", "head"])
+    rows = summary(table).set_index(["tag", "head"])
     assert rows["share"].to_dict() == pytest.approx(
         {
             ("both", 1): (0.7 + 0.2) / 2,
@@ -100,7 +100,7 @@ def test_shares_by_hand(tmp_path):
     assert rows["chance"].to_dict() == pytest.approx(
         {(tag, head): chance for tag, chance in (("both", 0.5), ("v.pos", 1 / 3), ("v.neg", 1 / 3)) for head in (1, 2)}
     )
-    assert rows["texts"].to_dict() == {(tag, h): 1 if tag == "v.neg" else 2 for tag in heads.TAGS for h in (1, 2)}
+    assert rows["texts"].to_dict() == {(tag, h): 1 if tag == "v.neg" else 2 for tag in TAGS for h in (1, 2)}
     assert rows["of tokens"]["both", 1] == 3 / 6
     assert set(table["cuts"]) == {"very positive: mine at least 7, very negative: below 3"}
 
@@ -126,17 +126,17 @@ def test_even_heads_are_at_chance_and_p_is_corrected(tmp_path):
     (tmp_path / "mine.csv").write_text("word,value\ngood,9\nbad,1\n")
     config = heads.Config(model="m", data="d", lexicon=str(tmp_path / "mine.csv"), positive=7, negative=3)
     table = run_on(config, texts)
-    rows = heads.summary(table)
+    rows = summary(table)
     even = rows[rows["head"] == 1]
     assert even["share"].tolist() == pytest.approx(even["chance"].tolist())
     assert (even["p_holm"] == 1).all()
     sharp = rows[(rows["head"] == 3) & (rows["tag"] == "v.pos")].iloc[0]
     assert sharp["share"] == pytest.approx(0.6)
     assert sharp["p_holm"] < 1e-6
-    order, highest = rows["p"].sort_values(), 0.0
-    for place, (number, p) in enumerate(order.items()):
+    order, highest = rows.sort_values("p"), 0.0
+    for place, (p, corrected) in enumerate(zip(order["p"], order["p_holm"], strict=True)):
         highest = max(highest, min(1.0, p * (len(rows) - place)))
-        assert rows["p_holm"][number] == pytest.approx(highest)
+        assert corrected == pytest.approx(highest)
     noisy = rows[(rows["head"] == 2) & (rows["tag"] == "both")].iloc[0]
     assert noisy["low"] < noisy["share"] < noisy["high"]
     each = table[(table["head"] == 2) & (table["tag"] == "both")]
@@ -149,7 +149,7 @@ def test_the_verdict(lift, answer):
     rng, rows = np.random.default_rng(1), []
     for example in range(80):
         for head in (1, 2):
-            for tag in heads.TAGS:
+            for tag in TAGS:
                 on = 0.1 + lift + rng.normal(0, 0.03)
                 rows.append(
                     {
@@ -178,9 +178,9 @@ def test_a_real_model_beside_a_slow_loop():
     """Eq. 14 as it is written: text by text, token by token."""
     some = context_of("bert", n=30, batch_size=7)
     table = heads.run(heads.Config(model="m", data="d", lexicon="vader"), some)
-    rows = heads.summary(table).set_index(["tag", "head"])
+    rows = summary(table).set_index(["tag", "head"])
     on, whole = np.zeros(2), np.zeros(2)
-    vader = heads.load_lexicon("vader")
+    vader = load_lexicon("vader")
     for example in some.examples:
         batch = some.subject.encode([example])
         attention = traced(some.subject, batch).heads[0].numpy()  # [head token]
@@ -200,7 +200,7 @@ def test_limits_that_are_missing_or_crossed(tmp_path):
     for options in ({}, {"positive": 3.0}, {"positive": 1.0, "negative": 5.0}):
         with pytest.raises(BadConfig, match="from which value on are words of mine very positive"):
             heads.cut_offs(heads.Config(model="m", data="d", **options), mine)
-    assert heads.cut_offs(heads.Config(model="m", data="d", positive=5), heads.load_lexicon("vader")) == (-1.5, 5)
+    assert heads.cut_offs(heads.Config(model="m", data="d", positive=5), load_lexicon("vader")) == (-1.5, 5)
 
 
 def test_texts_without_such_words_say_so(tmp_path):

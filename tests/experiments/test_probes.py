@@ -150,7 +150,7 @@ def test_without_control_and_random_weights():
     context = Planted(Corpus("made", {"train": sentences(120), "test": sentences(60, 1)}))
     table = run(CONFIG.model_copy(update={"control": False, "untrained": False, "probe": ("logistic",)}), context)
     assert probes.figures(table) == {}
-    assert "above the most frequent label" in probes.effects(table)[0].name
+    assert "above the most frequent label" in probes.effects(table)[0].label
     assert np.isnan(probes.summary(table)["selectivity of best"].iloc[0])
 
 

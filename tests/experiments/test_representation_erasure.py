@@ -8,6 +8,7 @@ import torch
 
 from support import saved_models
 from support.contexts import context as context_of
+from support.overrides import Trusted
 from whence.analysis.representation_erasure import spread
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, BadData
@@ -110,7 +111,7 @@ def hooked(module, change, subject, batch):
 
 def slow(context, what):
     """{(place, part or word): {example: [what is lost]}}, one text and one forward pass for each part."""
-    found = {}
+    found: dict[tuple[str, int | str], dict[int, list[float]]] = {}
     for number, example in enumerate(context.examples):
         subject, batch = context.subject, context.subject.encode([example])
         base, table = likelihood(subject, batch), subject.model.get_input_embeddings()
@@ -146,8 +147,7 @@ def slow(context, what):
                         weights[:, head] = 0.0
                         return weights
 
-                    without_one_head.trusted = True
-                    with attending(subject.model, override={site: without_one_head}, watch=None):
+                    with attending(subject.model, override={site: Trusted(without_one_head)}, watch=None):
                         put((site, head + 1), likelihood(subject, batch))
         else:
             places = (

@@ -68,14 +68,16 @@ def test_no_layers_weights_are_kept():
     """When a layer attends, the weights of those before it are gone, but for the one that made the product so far."""
     subject = stacked(depth=8)
     batch = subject.encode(EXAMPLES)
-    alive, seen = [], []
+    alive: list[int] = []
+    seen: list[weakref.ref[torch.Tensor]] = []
 
     def count(call):
         alive.append(sum(ref() is not None for ref in seen))
         seen.append(weakref.ref(call.weights))
 
     for method in METHODS:
-        alive.clear(), seen.clear()
+        alive.clear()
+        seen.clear()
         with attending(subject.model, watch=count):
             explainer(method)(subject, batch, Target(torch.zeros(3).long(), torch.zeros(3).long()))
         assert len(alive) == 9
@@ -88,9 +90,14 @@ def test_long_texts_have_their_heads_one_after_another_and_the_same_scores():
     assert batch.special.shape[1] <= LONG
     together = {method: scores(method, subject, batch) for method in METHODS}
     seen, whole = [], Following.__call__
+
+    def noted(self, call):
+        seen.append(call.heads)
+        return whole(self, call)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("whence.attribution.layer_stack.LONG", 10)
-        patch.setattr(Following, "__call__", lambda self, call: seen.append(call.heads) or whole(self, call))
+        patch.setattr(Following, "__call__", noted)
         for method in METHODS:
             assert_allclose(scores(method, subject, batch), together[method], atol=1e-6)
         assert seen == [(0,), (1,), (2,), (3,)] * 2 * 3

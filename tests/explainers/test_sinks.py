@@ -76,7 +76,8 @@ def test_weights_without_sinks_are_rows_again():
 def test_a_slow_loop_over_a_models_heads(name):
     subject = reader(name)
     batch = subject.encode([Example(e.text, target="the good film") for e in EXAMPLES])
-    found, layers = sinks.found(subject, batch), {}
+    found = sinks.found(subject, batch)
+    layers: dict[str, Layer] = {}
     taken_apart(subject, batch, list(found), False, lambda one: layers.setdefault(one.call.site.name, one))
     for site, one in found.items():
         weights, mapped = layers[site].weights, layers[site].mapped

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from support.drawn import rectangles
 from whence.core.errors import BadData
 from whence.figures.alignment_heatmap import FEW, MOST, alignment_heatmap
 from whence.figures.style import as_svg
@@ -13,7 +14,7 @@ def test_words_weights_and_links_are_drawn():
     (axes,) = figure.axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["one", "two", "three"]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["eins", "zwei"]
-    frames = [patch.get_xy() for patch in axes.patches]
+    frames = [patch.get_xy() for patch in rectangles(axes)]
     assert frames == [pytest.approx((-0.46, -0.46)), pytest.approx((1.54, 0.54))]
     np.testing.assert_allclose(axes.images[0].get_array(), WEIGHTS)
     svg = as_svg(figure)

@@ -1,6 +1,7 @@
 import pandas as pd
 import pytest
 
+from support.drawn import rectangles
 from whence.core.errors import BadData
 from whence.figures.bars import bars
 
@@ -16,13 +17,13 @@ def table():
 
 def test_bars_intervals_and_numbers_are_where_they_should_be():
     (axes,) = bars(table(), "task", "variant", "value", "low", "high", "accuracy").axes
-    assert [bar.get_width() for bar in axes.patches] == [33.0, 83.0, -4.0]  # from below, groups as they come
+    assert [bar.get_width() for bar in rectangles(axes)] == [33.0, 83.0, -4.0]  # from below, groups as they come
     drawn = [list(line.get_xdata()) for line in axes.lines]
     for interval in ([82.0, 84.0], [-6.0, -1.0], [32.0, 34.0]):
         assert interval in drawn
     written = [text.get_text() for text in axes.texts]
     assert written == ["snli", "33.0", "sst", "83.0", "−4.0"]
-    heights = {bar.get_width(): bar.get_y() for bar in axes.patches}
+    heights = {bar.get_width(): bar.get_y() for bar in rectangles(axes)}
     assert heights[83.0] > heights[-4.0] > heights[33.0]
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["base", "uniform"]
     low, high = axes.get_xlim()

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from support.drawn import rectangles
 from whence.core.errors import BadData
 from whence.figures.heatmap import heatmap
 
@@ -16,9 +17,9 @@ def test_numbers_stand_in_their_squares_and_chance_apart():
     assert first - left > second - first  # a gap after chance
     cells = {text.get_text(): text for text in axes.texts}
     assert {".05", ".10", ".20", "–", ".12", ".00", "bold: surely"} == set(cells)
-    assert (cells[".20"].get_weight(), cells[".12"].get_weight()) == ("bold", "normal")
+    assert (cells[".20"].get_fontweight(), cells[".12"].get_fontweight()) == ("bold", "normal")
     assert cells[".20"].get_position() == (first, 0)
-    shades = {patch.get_xy(): patch.get_facecolor() for patch in axes.patches}
+    shades = {patch.get_xy(): patch.get_facecolor() for patch in rectangles(axes)}
     assert sum(shades[first - 0.5, -0.5][:3]) < sum(shades[second - 0.5, -0.5][:3])  # the larger, the darker
 
 

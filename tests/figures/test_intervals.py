@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from support.drawn import rectangles
 from whence.core.errors import BadData
 from whence.figures.intervals import intervals
 from whence.results.verdict import Effect
@@ -17,7 +18,7 @@ def test_dots_lines_and_bands_are_where_the_numbers_are():
     assert [-2.0, -0.4] in drawn
     assert [-1.2] in drawn
     assert drawn.count([0, 0]) == 2
-    assert [(band.get_x(), band.get_width()) for band in axes.patches] == [(-2.0, 4.0)] * 2
+    assert [(band.get_x(), band.get_width()) for band in rectangles(axes)] == [(-2.0, 4.0)] * 2
     low, high = axes.get_xlim()
     assert low < -2 < 6 < high
 

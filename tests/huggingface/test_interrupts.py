@@ -142,7 +142,7 @@ def test_release_mends_what_it_finds():
     block = attending(model, override=uniform)
     block.__enter__()
     with contextlib.suppress(KeyboardInterrupt):
-        block.gen.throw(KeyboardInterrupt)  # type: ignore[attr-defined]
+        block.gen.throw(KeyboardInterrupt)
     assert sites(release(model)) == {}
     assert not any("forward" in module.__dict__ for module in model.modules())
     with torch.no_grad():

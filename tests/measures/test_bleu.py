@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.bleu import BLEU
 
 from whence.measures.bleu import COUNTS, bleu, bleu_counts, sentence_bleu
 from whence.measures.bootstrap import paired_bootstrap, paired_bootstrap_of, resampled

@@ -53,7 +53,7 @@ def test_the_fit_is_that_of_least_squares_worked_out(controlled):
     y = 0.3 * x + 0.1 * (x - 5) ** 2 + noise
     controls = np.random.default_rng(5).normal(size=(len(x), 2)) if controlled else None
     fit = quadratic(y, x, controls)
-    columns = np.column_stack([np.ones_like(x), orthogonal(x), *([controls] if controlled else [])])
+    columns = np.column_stack([np.ones_like(x), orthogonal(x), *([] if controls is None else [controls])])
     solved, (left,), *_ = np.linalg.lstsq(columns, y, rcond=None)
     free = len(x) - columns.shape[1]
     errors = np.sqrt(np.diag(np.linalg.inv(columns.T @ columns)) * left / free)

@@ -10,8 +10,8 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from whence import attending, uniform
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
-from whence.models.additive import AdditiveScore, Decoder, DotScore, to_the_front
-from whence.models.parts.encoders import AverageEncoder, CNNEncoder, LSTMEncoder
+from whence.models.additive import AdditiveScore, Decoder, DotScore
+from whence.models.parts.encoders import AverageEncoder, CNNEncoder, LSTMEncoder, to_the_front
 
 TINY = {"vocab_size": 20, "embedding_size": 6, "hidden_size": 4}
 
@@ -186,7 +186,7 @@ def test_without_the_bypass_the_question_reaches_the_answer_through_attention_al
 
 
 def test_the_loss_is_torch_cross_entropy():
-    model = AdditiveForSequenceClassification(AdditiveConfig(**TINY, num_labels=3)).eval()
+    model = AdditiveForSequenceClassification(AdditiveConfig(**TINY, id2label=dict(enumerate("abc")))).eval()
     ids, labels = tensor([[5, 6], [7, 8]]), tensor([2, 0])
     output = model(ids, labels=labels)
     assert_close(output.loss, nn.functional.cross_entropy(output.logits, labels))
@@ -203,7 +203,7 @@ def test_embeddings_can_be_leaves():
 
 def test_saved_and_loaded_through_the_auto_classes(tmp_path):
     model = AdditiveForSequenceClassification(
-        AdditiveConfig(**TINY, encoder="cnn", attention="dot", num_labels=3)
+        AdditiveConfig(**TINY, encoder="cnn", attention="dot", id2label=dict(enumerate("abc")))
     ).eval()
     model.save_pretrained(tmp_path)
     assert (tmp_path / "model.safetensors").exists()

@@ -39,7 +39,7 @@ def test_its_gradient_is_the_finite_difference(backwards):
     assert grid.lengths == (3, 3, 2, 1)
     torch.manual_seed(0)
     parts = [torch.randn(9, 2, dtype=torch.float64, requires_grad=True) for _ in range(3)]
-    torch.autograd.gradcheck(lambda *parts: directional.attended(*parts, grid), parts)
+    torch.autograd.gradcheck(lambda queries, keys, values: directional.attended(queries, keys, values, grid), parts)
 
 
 def test_large_scores_are_no_nan():
@@ -75,8 +75,9 @@ def test_how_many_features_are_shown_at_a_time_changes_nothing(monkeypatch):
     seen = []
     for cells, times in [(1, 4), (2 * 3 * 10 * 10, 2), (2**22, 1)]:
         monkeypatch.setattr(disan_layers, "MAX_CELLS", cells)
-        summary, calls = Summary(), []
-        with torch.no_grad(), attending(model, watch={"encoder.sees_past": counted(summary, calls)}):
+        summary = Summary()
+        calls: list[tuple[int, ...]] = []
+        with torch.no_grad(), attending(model, watch={"encoder.sees_past": Counted(summary, calls)}):
             logits = model(**inputs).logits
         assert len(calls) == times
         seen.append((logits, summary.mean["encoder.sees_past"][0], summary.entropy["encoder.sees_past"][0]))
@@ -84,10 +85,14 @@ def test_how_many_features_are_shown_at_a_time_changes_nothing(monkeypatch):
         assert_close(other, seen[0])
 
 
-def counted(summary, calls):
-    def watch(call):
-        calls.append(call.heads)
-        summary(call)
+class Counted:
+    """A summary that also notes which heads it was shown."""
 
-    watch.streams_heads = True
-    return watch
+    streams_heads = True
+
+    def __init__(self, summary, calls):
+        self.summary, self.calls = summary, calls
+
+    def __call__(self, call):
+        self.calls.append(call.heads)
+        self.summary(call)

@@ -20,7 +20,7 @@ SMALL = {"model": "disan", "embedding_size": 6, "hidden_size": 4, "epochs": 1, "
 
 
 def test_sizes_sites_and_saving(tmp_path):
-    model = DisanForSequenceClassification(DisanConfig(vocab_size=10, pairs=True, num_labels=3))
+    model = DisanForSequenceClassification(DisanConfig(vocab_size=10, pairs=True, id2label=dict(enumerate("abc"))))
     shapes = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
     assert shapes["encoder.source2token.score.weight"] == (600, 600)
     assert shapes["combine.weight"] == (300, 2400)

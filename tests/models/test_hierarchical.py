@@ -83,7 +83,7 @@ def test_scores_by_hand():
             return x, x[:, 0]
 
     level = Level(2, HierarchicalConfig(hidden_size=1, attention_size=1), 0.0)
-    level.encoder = Given()
+    level.register_module("encoder", Given())
     with torch.no_grad():
         level.project.weight.copy_(tensor([[1.0, -1.0]]))
         level.project.bias.fill_(0.5)
@@ -160,7 +160,8 @@ def test_a_word_changes_its_own_sentence_alone_at_the_first_level():
     model = built()
     other = IDS.clone()
     other[0, 4] = 25
-    one, two = ([], [])
+    one: list[torch.Tensor] = []
+    two: list[torch.Tensor] = []
     for ids, kept in ((IDS, one), (other, two)):
         with attending(model) as tape:
             model(ids)

@@ -149,8 +149,9 @@ def test_one_layer_on_two_tokens_by_hand():
 def test_local_attention_by_hand():
     """Scores ln 1 and ln 3 make weights 1/4 and 3/4; a third token is padding."""
     local = LocalAttention(2, dropout=0.3, terminal=True)
-    local.score = nn.Linear(2, 1, bias=False)
-    local.score.weight.data = tensor([[1.0, 0.0]])
+    score = nn.Linear(2, 1, bias=False)
+    score.weight.data = tensor([[1.0, 0.0]])
+    local.score = nn.Sequential(score)
     hidden = tensor([[[0.0, 4.0], [math.log(3), 8.0], [9.0, 9.0]]])
     context = local(hidden, tensor([[True, True, False]]))
     assert_close(context, tensor([[0.75 * math.log(3), 7.0]]))
@@ -158,7 +159,7 @@ def test_local_attention_by_hand():
 
 
 def test_its_sizes_are_the_papers():
-    model = PooledForSequenceClassification(PooledConfig(vocab_size=10, num_labels=5))
+    model = PooledForSequenceClassification(PooledConfig(vocab_size=10, id2label=dict(enumerate("abcde"))))
     shapes = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
     assert shapes["layers.5.attention.queries.weight"] == (512, 300)  # 8 heads of 64
     assert shapes["layers.5.attention.output.weight"] == (300, 512)

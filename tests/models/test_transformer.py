@@ -143,7 +143,9 @@ def test_greedy_generation_is_argmax_step_by_step():
 
 def test_saved_and_loaded_through_the_auto_classes(tmp_path):
     ids = tensor([[5, 6, 7]])
-    classifier = TransformerForSequenceClassification(TransformerConfig(**TINY, norm="post", num_labels=3)).eval()
+    classifier = TransformerForSequenceClassification(
+        TransformerConfig(**TINY, norm="post", id2label=dict(enumerate("abc")))
+    ).eval()
     classifier.save_pretrained(tmp_path / "classifier")
     loaded = AutoModelForSequenceClassification.from_pretrained(tmp_path / "classifier").eval()
     assert_close(loaded(ids).logits, classifier(ids).logits, atol=0.0, rtol=0.0)

@@ -10,7 +10,9 @@ from whence.models import WeightedConfig, WeightedForTokenClassification
 
 def small() -> WeightedForTokenClassification:
     torch.manual_seed(0)
-    config = WeightedConfig(vocab_size=9, embedding_size=3, hidden_size=2, num_attention_heads=2, num_labels=4)
+    config = WeightedConfig(
+        vocab_size=9, embedding_size=3, hidden_size=2, num_attention_heads=2, id2label=dict(enumerate("abcd"))
+    )
     return WeightedForTokenClassification(config).eval()
 
 
@@ -21,7 +23,7 @@ def test_answers_are_weighted_sums_of_single_words():
         found = model(input_ids=ids).logits[0]
         hidden = [torch.relu(model.project.weight @ model.embeddings.weight[i] + model.project.bias) for i in (3, 5, 7)]
         for i in range(3):
-            context = torch.cat([sum(weights[0, h, i, j] * hidden[j] for j in range(3)) for h in range(2)])
+            context = torch.cat([weights[0, h, i] @ torch.stack(hidden) for h in range(2)])
             assert_close(found[i], model.classifier.weight @ context + model.classifier.bias)
 
 

@@ -27,7 +27,10 @@ class Reader(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.open, self.tags, self.attributes, self.text = [], [], [], ""
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str, str | None]] = []
+        self.text = ""
         self.feed(html)
         assert self.open == []
 

@@ -170,7 +170,7 @@ def test_attention_that_guides_a_model_of_single_words(tmp_path, capsys):
     )
     assert said.code == 0
     lines = pd.read_csv(tmp_path / "page" / "yang2019.csv").set_index(["where", "quantity"])
-    guided = lines.loc["the stricter probe", "ours"]
+    guided = lines["ours"].xs("the stricter probe")
     assert guided["share under base"] > guided["share under uniform"] + 0.3, "a word's neighbours tell its chunk"
     assert guided["share under base"] > guided["share under permuted"] + 0.3
     assert set(lines.loc["the stricter probe", "status"]) == {"control"}

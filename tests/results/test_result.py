@@ -34,8 +34,12 @@ def test_it_prints_as_a_short_table():
 
 def test_html_is_escaped():
     seen = []
-    parser = HTMLParser()
-    parser.handle_starttag = lambda tag, _: seen.append(tag)
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            seen.append(tag)
+
+    parser = Tags()
     parser.feed(result()._repr_html_())
     assert "script" not in seen
     assert seen.count("tr") == 4
@@ -85,7 +89,12 @@ def test_the_manifest_says_how_it_was_made():
 
 def test_a_verdict_is_computed_once(monkeypatch):
     asked, verdict = [], object.__new__(Verdict)
-    fake = SimpleNamespace(verdict=lambda table: asked.append(table) or verdict)
+
+    def judge(table):
+        asked.append(table)
+        return verdict
+
+    fake = SimpleNamespace(verdict=judge)
     monkeypatch.setattr("whence.results.result.experiment", lambda name: fake)
     one = result()
     assert one.verdict() is one.verdict() is verdict

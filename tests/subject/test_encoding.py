@@ -87,7 +87,7 @@ def test_words_are_tokenized_as_in_a_text(trim):
     words = ("the", "movie", "was", "x-good", "é")
     batch = subject.encode([Example(" ".join(words), words=words)])
     assert batch.inputs["input_ids"][0].tolist() == subject.tokenizer(" ".join(words))["input_ids"]
-    spelled = [[] for _ in words]
+    spelled: list[list[int]] = [[] for _ in words]
     for token, number in zip(batch.inputs["input_ids"][0].tolist(), batch.word[0].tolist(), strict=True):
         spelled[number].append(token)
     assert [subject.tokenizer.decode(ids).strip() for ids in spelled] == list(words)

@@ -36,6 +36,7 @@ def small(kind, seed=0, std=1.0):
         "vocab_size": len(tokenizer),
     }
     torch.manual_seed(seed)
+    model: TransformerForConditionalGeneration | RecurrentForConditionalGeneration
     if kind == "transformer":
         config = TransformerConfig(hidden_size=8, num_attention_heads=2, intermediate_size=8, dropout=0.0, **ids)
         model = TransformerForConditionalGeneration(config)
@@ -181,15 +182,16 @@ def test_more_beams_find_what_greed_misses():
 def test_the_length_is_bound_by_the_longest_source(monkeypatch):
     subject = small("dot")
     asked = []
-    monkeypatch.setattr(
-        subject.model, "generate", lambda **options: asked.append(options["max_new_tokens"]) or tensor([[1]])
-    )
+
+    def generate(**options):
+        asked.append(options["max_new_tokens"])
+        return tensor([[1]])
+
+    monkeypatch.setattr(subject.model, "generate", generate)
     translate(subject, subject.encode(EXAMPLES))
     assert asked == [2 * 6 + 10]  # four words, a beginning and an end
     bart = load(saved_models.translator())
-    monkeypatch.setattr(
-        bart.model, "generate", lambda **options: asked.append(options["max_new_tokens"]) or tensor([[1]])
-    )
+    monkeypatch.setattr(bart.model, "generate", generate)
     translate(bart, bart.encode([Example("good " * 30, target="a")]))
     assert asked[1:] == [64]
 

@@ -181,13 +181,13 @@ def test_a_model_without_a_head_is_read_with_and_answers_nothing():
 
 
 def test_a_regression_is_refused():
-    model = hf.BertForSequenceClassification(hf.BertConfig(**zoo.BERT, num_labels=1))
+    model = hf.BertForSequenceClassification(hf.BertConfig(**zoo.BERT, id2label={0: "a"}))
     with pytest.raises(CannotLoad, match=r"gives one number for a text \(regression\); expected two classes"):
         Subject(model, wordpiece())
 
 
 def test_many_labels_for_a_text_are_refused():
-    config = hf.BertConfig(**zoo.BERT, num_labels=3, problem_type="multi_label_classification")
+    config = hf.BertConfig(**zoo.BERT, id2label=dict(enumerate("abc")), problem_type="multi_label_classification")
     with pytest.raises(CannotLoad, match=r"\(multi-label\); expected one class of several"):
         Subject(hf.BertForSequenceClassification(config), wordpiece())
 

@@ -6,6 +6,7 @@ import os
 import tarfile
 from collections import Counter
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -29,7 +30,7 @@ def written(folder: Path, name: str, text: str | bytes) -> Path:
     return path
 
 
-def packed(members: dict[str, str | bytes], mode: str = "w:gz") -> bytes:
+def packed(members: dict[str, str | bytes], mode: Literal["w:gz", "w:bz2", "w"] = "w:gz") -> bytes:
     """A tar archive."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode=mode) as archive:

@@ -18,6 +18,7 @@ TEXT = {"vocab_size": 99, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 
 def stacked(depth: int = 3, heads: int = 4, seed: int = 0, pooled: bool = True) -> Subject:
     """The model of Wu et al. 2020, or a Transformer, with weights so large that attention is not uniform."""
     sizes = {"num_hidden_layers": depth, "num_attention_heads": heads, **TEXT}
+    model: PooledForSequenceClassification | TransformerForSequenceClassification
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         if pooled:

@@ -74,7 +74,8 @@ class Family:
             for parameter in model.parameters():
                 if parameter.dim() > 1:  # the usual beginnings are so small that attention is nearly uniform
                     nn.init.normal_(parameter, std=0.15)
-        return model.to(dtype).eval()
+        model.to(dtype).eval()
+        return model
 
 
 def family(name: str, model: str, config: str, **options: object) -> Family:

@@ -26,7 +26,7 @@ def other(name: str) -> Subject:
     with torch.no_grad():
         torch.manual_seed(1)
         for parameter in model.parameters():
-            parameter += 0.3 * torch.randn_like(parameter)
+            parameter.add_(0.3 * torch.randn_like(parameter))
     return Subject(model, wordpiece(), name=name)
 
 
@@ -185,6 +185,7 @@ def test_an_opponent_may_begin_as_its_base(base, corpus):
     told = Adversarial(base=subject.name, fingerprint=subject.fingerprint, strength=1.0, start="base")
     beginning, objective = start(training.with_options({"adversarial": told}), corpus)
     assert beginning.fingerprint == subject.fingerprint
+    assert isinstance(objective, AdversarialObjective)
     assert beginning.model is not objective.base.model
 
 

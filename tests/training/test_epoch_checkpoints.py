@@ -55,7 +55,7 @@ def watching(seen):
 def test_every_epoch_is_shown_and_nothing_changes_by_it(corpus):
     subject, recipe = untrained(SMALL, corpus), Recipe(epochs=3, batch_size=12, learning_rate=1e-2)
     twin, before = copy.deepcopy(subject), copy.deepcopy(subject.model.state_dict())
-    seen = []
+    seen: list[tuple[int, dict[str, torch.Tensor]]] = []
     watched = fit(subject, corpus["train"], corpus["dev"], recipe, each_epoch=watching(seen), quiet=True)
     plain = fit(twin, corpus["train"], corpus["dev"], recipe, quiet=True)
     assert vars(watched) == vars(plain)
@@ -67,7 +67,8 @@ def test_every_epoch_is_shown_and_nothing_changes_by_it(corpus):
 
 
 def test_no_epoch_is_missed_when_a_run_is_taken_up(corpus, tmp_path, monkeypatch):
-    recipe, seen = Recipe(epochs=3, batch_size=12, learning_rate=1e-2), []
+    recipe = Recipe(epochs=3, batch_size=12, learning_rate=1e-2)
+    seen: list[tuple[int, dict[str, torch.Tensor]]] = []
     again = copy.deepcopy(subject := untrained(SMALL, corpus))
     options = {"checkpoint": tmp_path / "c.pt", "each_epoch": watching(seen), "quiet": True}
     monkeypatch.setattr(fitting, "_epoch", breaking(1))
@@ -80,7 +81,8 @@ def test_no_epoch_is_missed_when_a_run_is_taken_up(corpus, tmp_path, monkeypatch
 
 
 def test_a_callback_that_breaks_off_is_called_again_for_that_epoch(corpus, tmp_path):
-    recipe, seen = Recipe(epochs=3, batch_size=12, learning_rate=1e-2), []
+    recipe = Recipe(epochs=3, batch_size=12, learning_rate=1e-2)
+    seen: list[tuple[int, dict[str, torch.Tensor]]] = []
     again = copy.deepcopy(subject := untrained(SMALL, corpus))
 
     def once(epoch, subject):

@@ -41,7 +41,9 @@ def guided_by(subject, source="base") -> GuidedBy:
 
 
 @pytest.mark.parametrize("encoder", ["lstm", "average"])
-def test_the_imposed_attention_is_the_sources_exactly_while_training_and_testing(base, corpus, tmp_path, encoder):
+def test_the_imposed_attention_is_the_sources_exactly_while_training_and_testing(
+    base, corpus, tmp_path, encoder, monkeypatch
+):
     training, subject = base
     told = training.with_options({"encoder": encoder, "seed": 3, "guided_by": guided_by(subject)})
     used, wanted = [], []
@@ -54,13 +56,9 @@ def test_the_imposed_attention_is_the_sources_exactly_while_training_and_testing
             wanted.append(watched(subject, batch)["attention"])
             return logits
 
-    from whence.training import train as workshop
-
-    original, workshop.Guided = workshop.Guided, Watching
-    try:
+    with monkeypatch.context() as patch:
+        patch.setattr("whence.training.train.Guided", Watching)
         trained = train(told, tmp_path / encoder, corpus=corpus, quiet=True)
-    finally:
-        workshop.Guided = original
     assert len(used) > 10
     for one, other in zip(used, wanted, strict=True):
         assert torch.equal(one, other)

@@ -31,7 +31,7 @@ CORPORA = {
 POOLED = {"mode": "corrected", "hidden_size": 300, "layers": 6, "heads": 8, "dropout": 0.1, "freeze": True,
           "batch_size": 500, "epochs": 300, "patience": 20, "optimizer": "adam", "learning_rate": 1e-4,
           "weight_decay": 1e-4}
-DEFAULTS = {
+DEFAULTS: dict[str, dict[str, object]] = {
     "additive": {"encoder": "lstm", "attention": "additive", "embedding_size": 300, "hidden_size": 128, "epochs": 8,
                  "patience": 3, "batch_size": 32, "learning_rate": 1e-3, "weight_decay": 1e-5, "optimizer": "amsgrad",
                  "schedule": "constant", "clip": 0.0},

@@ -48,7 +48,7 @@ def test_every_site_of_every_model_is_replayed_exactly(name):
 def test_one_text_and_as_many_texts_as_tokens_are_replayed_exactly(name, shape):
     model, _ = subject(name)
     ids = 3 + torch.arange(shape[0] * shape[1]).reshape(shape)
-    inputs = {"input_ids": ids}
+    inputs: dict[str, object] = {"input_ids": ids}
     if model.config.is_encoder_decoder:
         inputs["decoder_input_ids"] = ids.flip(1)
     if not name.startswith(("bert", "deberta", "xlm")):

@@ -78,14 +78,19 @@ def test_chunks_make_no_difference(monkeypatch):
     whole = Resume(model, model.get_input_embeddings(), inputs, logits)
     parts = Resume(model, model.get_input_embeddings(), inputs, logits, budget=1)
     ran = []
-    monkeypatch.setattr(parts, "_run", lambda edit, numbers: ran.append(numbers) or Resume._run(parts, edit, numbers))
+
+    def noted(edit, numbers):
+        ran.append(numbers)
+        return Resume._run(parts, edit, numbers)
+
+    monkeypatch.setattr(parts, "_run", noted)
     torch.testing.assert_close(parts(zeroed, 7), whole(zeroed, 7), atol=1e-5, rtol=1e-4)
     assert ran == [range(n, n + 1) for n in range(7)]
 
 
 def test_what_had_finished_is_not_run_again():
     model, inputs = subjects.subject("bert")
-    first, second = model.bert.encoder.layer
+    first, second = model.bert.encoder.layer[0], model.bert.encoder.layer[1]
     resume, ran = Resume(model, second, inputs, logits), []
     hooks = [
         one.attention.self.query.register_forward_hook(lambda *_, n=n: ran.append(n))

@@ -3,6 +3,7 @@ import pytest
 from support.corpora import labels, packed, real, written
 from whence.core.errors import BadData
 from whence.data.corpora import imdb
+from whence.data.corpora.shared.length_filter import filter_by_length
 from whence.data.registry import load
 
 REVIEWS = {
@@ -94,6 +95,6 @@ def test_the_real_reviews():
         len({e.text for e in corpus["train"] + corpus["dev"]}) == 24902
     )  # 24,904 are known; some differ in breaks only
     assert not any("<br" in e.text for e in corpus["test"])
-    short, _ = imdb.of_length(corpus.splits, None, 400)
+    short, _ = filter_by_length(corpus.splits, None, 400)
     assert all(len(e.text.split()) < 400 for e in short["test"])
     assert 0.8 < len(short["test"]) / 25000 < 0.95

@@ -153,8 +153,7 @@ def test_a_named_column_must_hold_trees(tmp_path, cell, says):
 
 
 def test_the_real_treebank():
-    folder = real("ud_ewt") / "ud_ewt"
-    folder = CorpusFolder(ud_ewt.ENTRY, folder)
+    folder = CorpusFolder(ud_ewt.ENTRY, real("ud_ewt") / "ud_ewt")
     assert folder.modified() == []
     sentences = read_conllu(folder.paths("en_ewt-ud-dev.conllu")[0])
     assert (len(sentences), sum(len(sentence.words) for sentence in sentences)) == (2001, 25147)

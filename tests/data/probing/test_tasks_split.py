@@ -35,7 +35,10 @@ def test_classes_are_drawn_evenly():
     assert Counter(item.label for item in even(items[:7], 5)) == {"a": 2, "b": 2}
     assert [item.example.text for item in even(items[:7], 2)] == ["0", "3"], "the first ones"
     assert Counter(item.label for item in uneven(items, 6)) == {"a": 2, "b": 2, "c": 1}
-    alike = [Item(Example(str(n)), label, like=like) for n, (label, like) in enumerate(["a1", "a1", "b1", "a2", "b3"])]
+    alike = [
+        Item(Example(str(n)), label, like=like)
+        for n, (label, like) in enumerate(map(tuple, ["a1", "a1", "b1", "a2", "b3"]))
+    ]
     assert [(item.label, item.like) for item in even(alike, 9)] == [("a", "1"), ("b", "1")]
     assert even([], 5) == []
 

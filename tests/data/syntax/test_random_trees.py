@@ -34,7 +34,7 @@ def outcomes(waiting, stack, heads, chance):
 
 def exact_arc_standard(n):
     """The probability of every tree: over all orders of the words and all actions."""
-    chances = defaultdict(float)
+    chances: defaultdict[tuple[int, ...], float] = defaultdict(float)
     orders = list(permutations(range(n)))
     for order in orders:
         for heads, chance in outcomes(order, (), {}, 1 / len(orders)):
@@ -97,7 +97,7 @@ def test_lengths_are_kept_nearly_always():
     for example in load("clauses", sizes={"test": 150})["test"]:
         tree = random_trees.alike_in_lengths(example.heads, rng)
         assert is_tree(tree)
-        both = Counter(arc_lengths(example.heads).tolist()) & Counter(arc_lengths(tree).tolist())
+        both: Counter[int] = Counter(arc_lengths(example.heads).tolist()) & Counter(arc_lengths(tree).tolist())
         kept, arcs = kept + both.total(), arcs + len(tree) - 1
     assert kept / arcs > 0.99
 

@@ -141,7 +141,8 @@ def test_the_tag_is_the_class_of_the_parent(corpora):
 
 def test_nothing_but_the_parent_tells_the_tag(corpora):
     """The best guess from a word, its relation and its neighbours is right half the time, unless one is its parent."""
-    seen, rows, words = defaultdict(Counter), [], 0
+    seen: defaultdict[object, Counter[str]] = defaultdict(Counter)
+    rows, words = [], 0
     for e in corpora[1]["train"]:
         words += len(e.words)
         for i, head in enumerate(e.heads):

@@ -38,7 +38,7 @@ def test_the_values_follow_from_the_rated_words(corpus):
         value = 0.0
         for window, stated in zip(example.windows, example.values, strict=True):
             rated = [RATINGS[word] for word in window.split() if word in RATINGS]
-            value = value if not rated else 0.5 * value + 0.5 * np.mean(rated) / 4
+            value = value if not rated else 0.5 * value + 0.5 * float(np.mean(rated)) / 4
             assert stated == pytest.approx(value)
             assert -1 <= stated <= 1
 

@@ -5,6 +5,7 @@ import torch
 
 from support.experiments.instance_adversary import TEXTS, alone, config, context
 from support.tokenizing import reader
+from whence.analysis.instance_adversary import effects
 from whence.data.examples import Example
 from whence.evaluation.attention_search import furthest_attention
 from whence.evaluation.editable_attention import EditableAttention, single_site
@@ -77,7 +78,7 @@ def test_a_text_of_one_word_keeps_its_own_attention():
     one = table[table["example"] == 0]
     assert one["inputs"].tolist() == [1, 1]
     assert one["jsd"].max() < 1e-6
-    assert instance_adversary.effects(table)[0].n == 1  # the other text
+    assert effects(table)[0].n == 1  # the other text
 
 
 def test_without_candidates_the_own_attention_is_kept():

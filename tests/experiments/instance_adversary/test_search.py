@@ -157,10 +157,10 @@ def test_the_mean_between_restarts_is_that_of_all_pairs(restarts):
     told = found.detach()
     pairs = list(combinations(range(restarts), 2))
     for level, text in np.ndindex(2, 3):
-        some = rows[restarts * level : restarts * (level + 1), text, 0, 0].detach().double().numpy()
-        assert float(told[level, text]) == pytest.approx(np.mean([jsd(some[i], some[j]) for i, j in pairs]), abs=1e-6)
+        each = rows[restarts * level : restarts * (level + 1), text, 0, 0].detach().double().numpy()
+        assert float(told[level, text]) == pytest.approx(np.mean([jsd(each[i], each[j]) for i, j in pairs]), abs=1e-6)
     (slope,) = torch.autograd.grad(found.sum(), rows)
-    one, by_level = rows.detach()[:, 0, 0, 0].double().requires_grad_(), 0.0
+    one, by_level = rows.detach()[:, 0, 0, 0].double().requires_grad_(), torch.zeros(())
     for i, j in ((level * restarts + i, level * restarts + j) for level in range(2) for i, j in pairs):
         words = batch.special[0].logical_not()
         p, q = one[i, words], one[j, words]

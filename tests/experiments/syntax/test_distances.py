@@ -38,7 +38,7 @@ def slow_words(subject, example, segment, renormalise):
     layers = plain(**encoded, output_attentions=True).attentions
     words = (example.words, example.pair_words)[segment]
     starts = np.cumsum([0, *(len(word) + 1 for word in words)])[:-1]
-    pieces = [[] for _ in words]
+    pieces: list[list[int]] = [[] for _ in words]
     for place, (own, (begin, end)) in enumerate(
         zip(encoded.sequence_ids(0), encoded.encodings[0].offsets, strict=True)
     ):

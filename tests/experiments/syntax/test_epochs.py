@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 from numpy.testing import assert_allclose
 
+from whence.analysis.syntax import ranking
 from whence.data.synthetic import clauses
 from whence.evaluation.runner import each_epoch, run_experiment
 from whence.experiments import syntax
+from whence.results.result import Result
 from whence.subject.metrics import accuracy
 from whence.training.config import Training
 from whence.training.train import train
@@ -51,7 +53,7 @@ def table(trained, corpus):
 
 def test_who_needs_parents_attends_to_them(trained, corpus, table):
     assert accuracy(trained[1], corpus["test"]) > 0.85  # half of it by chance
-    ranked = syntax.ranking(table)
+    ranked = ranking(table)
     assert ranked["high"].min() < -1.0  # nats, against the kind of random trees that it is nearest to
     assert ranked["p_holm"].min() < 1e-6
     found = syntax.verdict(table)
@@ -61,7 +63,7 @@ def test_who_needs_parents_attends_to_them(trained, corpus, table):
 
 def test_before_training_no_head_does(table):
     assert table["epoch"].unique().tolist() == list(range(9))
-    begun = syntax.ranking(table[table["epoch"] == 0])
+    begun = ranking(table[table["epoch"] == 0])
     assert (begun["p_holm"] > 0.5).all()
     assert syntax.verdict(table[table["epoch"] == 0]).answer == "no"
 
@@ -89,7 +91,7 @@ def test_as_a_callback_of_training_it_finds_what_the_kept_epochs_show(tmp_path):
         model="disan", data="clauses:parents", embedding_size=8, hidden_size=4, epochs=2, keep_epochs=True
     )
     config = syntax.Config(model=str(tmp_path / "m"), data="clauses:parents", draws=1)
-    found = {}
+    found: dict[int, Result] = {}
     train(training, tmp_path / "m", corpus=few, each_epoch=each_epoch("syntax", config, few, found), quiet=True)
     assert list(found) == [0, 1, 2]
     kept = run_experiment("syntax", config.model_copy(update={"epochs": True}), corpus=few, quiet=True).table

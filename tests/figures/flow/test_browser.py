@@ -136,7 +136,7 @@ def test_the_same_as_text(seen, flow):
 
 def test_paths_to_a_token_are_those_of_all_paths(seen, flow):
     """By enumeration: what goes along a line and ends at the last token is the sum over all paths through it."""
-    sums = {}
+    sums: dict[tuple[int, int, int], float] = {}
     for top, middle, bottom in itertools.product(range(4), repeat=3):
         amount = flow.readout[top] * flow.weights[1, 1, top, middle] * flow.weights[0, 1, middle, bottom]
         if bottom == 3:

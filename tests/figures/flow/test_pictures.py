@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba
 
 from support.flows import by_hand, large, made
 from support.html import NASTY, Reader
@@ -62,7 +64,7 @@ def test_every_token_is_text_and_none_is_run():
         "path",
         "text",
     }
-    titles = " ".join(title.text for title in tree.iter(f"{SVG}title"))
+    titles = " ".join(title.text or "" for title in tree.iter(f"{SVG}title"))
     assert "<script>alert(1)</script>: " in titles
     assert "‹U+202E›evil" in titles
     page = as_html(flow)
@@ -112,14 +114,15 @@ def test_svg_and_figure_show_every_shape_of_the_drawing(flow, scale):
     tree, axes = ElementTree.fromstring(as_svg(flow, scale)), as_figure(flow, scale).axes[0]
     segments = [segment for strokes in drawing.strokes for segment in strokes.segments]
     points = [point for dots in drawing.dots for point in dots.points]
-    paths = "".join(path.get("d") for path in tree.iter(f"{SVG}path"))
+    paths = "".join(path.get("d", "") for path in tree.iter(f"{SVG}path"))
     assert re.findall(r"M[^M]+L[^M]+", paths) == [f"M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" for a, b, c, d in segments]
     assert re.findall(r"M[^M]+h0", paths) == [f"M{x:.1f} {y:.1f}h0" for x, y in points]
     (lines,) = axes.collections
+    assert isinstance(lines, LineCollection)
     np.testing.assert_array_equal(np.reshape([path.vertices for path in lines.get_paths()], (-1, 4)), segments)
     np.testing.assert_array_equal(lines.get_colors()[:, 3], [s.alpha for s in drawing.strokes for _ in s.segments])
     np.testing.assert_array_equal(np.concatenate([dots.get_xydata() for dots in axes.lines]), points)
-    assert [dots.get_color()[3] for dots in axes.lines] == [dots.alpha for dots in drawing.dots]
+    assert [to_rgba(dots.get_color())[3] for dots in axes.lines] == [dots.alpha for dots in drawing.dots]
     written = [(round(text.x, 1), round(text.y, 1), text.text) for text in drawing.texts]
     drawn = [(round(x, 1), round(y, 1), text.get_text()) for text in axes.texts for x, y in [text.get_position()]]
     assert drawn == written

@@ -134,5 +134,5 @@ def test_the_pdf_shows_every_shape_of_the_svg(tmp_path, monkeypatch):
     boxes = [(float(box.get("x")), float(box.get("y"))) for box in tree.iter(f"{svg}rect") if box.get("x")]
     assert [(round(x, 1), round(y, 1)) for x, y in (patch.get_xy() for patch in axes.patches)] == boxes
     assert len(boxes) == 60
-    written = [text.text for text in tree.iter(f"{svg}text")]
+    written = [text.text or "" for text in tree.iter(f"{svg}text")]
     assert sorted(text.get_text() for text in axes.texts) == sorted(written)

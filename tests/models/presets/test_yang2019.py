@@ -96,7 +96,7 @@ def test_as_many_parameters_as_the_authors_model_has():
             embedding_size=300,
             frozen_vectors=True,
             form="torchnlp",
-            num_labels=25,
+            id2label={n: str(n) for n in range(25)},
         )
     )
     counts = dict.fromkeys((True, False), 0)
