@@ -137,11 +137,11 @@ def test_even_heads_are_at_chance_and_p_is_corrected(tmp_path):
     for place, (p, corrected) in enumerate(zip(order["p"], order["p_holm"], strict=True)):
         highest = max(highest, min(1.0, p * (len(rows) - place)))
         assert corrected == pytest.approx(highest)
-    noisy = rows[(rows["head"] == 2) & (rows["tag"] == "both")].iloc[0]
-    assert noisy["low"] < noisy["share"] < noisy["high"]
+    second = rows[(rows["head"] == 2) & (rows["tag"] == "both")].iloc[0]
+    assert second["low"] < second["share"] < second["high"]
     each = table[(table["head"] == 2) & (table["tag"] == "both")]
     spread = (each["on"] - each["even"]).std() / np.sqrt(60)  # every text has attention one: a mean of differences
-    assert noisy["p"] == pytest.approx(2 * norm.sf(abs(noisy["share"] - noisy["chance"]) / spread), abs=0.05)
+    assert second["p"] == pytest.approx(2 * norm.sf(abs(second["share"] - second["chance"]) / spread), abs=0.05)
 
 
 @pytest.mark.parametrize(("lift", "answer"), [(0.2, "yes"), (0.0, "no"), (0.02, "undecided")])

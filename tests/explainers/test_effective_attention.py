@@ -34,15 +34,15 @@ def test_the_null_space_and_nothing_else_is_taken_away():
     weights = weights * permitted / (weights * permitted).sum(-1, keepdim=True)
     found = effective(weights, values, permitted)
     assert_allclose(found @ values, weights @ values, atol=1e-12)  # the context is the same
-    found = found.numpy()
+    there = found.numpy()
     for text, keys in ((0, 9), (1, 6)):
         for head in range(3):
             free = null_space(values[text, head, :keys].numpy().T)  # [key dimension]: u T = 0
             assert free.shape == (keys, keys - 5)
-            assert_allclose(found[text, head, :, :keys] @ free, 0, atol=1e-12)
+            assert_allclose(there[text, head, :, :keys] @ free, 0, atol=1e-12)
             own = weights[text, head, :, :keys].numpy()
-            assert_allclose(found[text, head, :, :keys], own - own @ free @ free.T, atol=1e-12)
-    assert not found[1, ..., 6:].any()
+            assert_allclose(there[text, head, :, :keys], own - own @ free @ free.T, atol=1e-12)
+    assert not there[1, ..., 6:].any()
 
 
 def test_of_all_weights_with_this_context_they_are_the_shortest():

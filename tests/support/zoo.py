@@ -63,7 +63,7 @@ class Family:
     """How to build a small model of a family."""
 
     name: str
-    model: type[nn.Module]
+    model: type[hf.PreTrainedModel]
     config: Callable[[], hf.PreTrainedConfig]
     ours: bool = False
 

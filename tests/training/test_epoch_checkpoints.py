@@ -82,7 +82,7 @@ def test_no_epoch_is_missed_when_a_run_is_taken_up(corpus, tmp_path, monkeypatch
 
 def test_a_callback_that_breaks_off_is_called_again_for_that_epoch(corpus, tmp_path):
     recipe = Recipe(epochs=3, batch_size=12, learning_rate=1e-2)
-    seen: list[tuple[int, dict[str, torch.Tensor]]] = []
+    seen: list[int] = []
     again = copy.deepcopy(subject := untrained(SMALL, corpus))
 
     def once(epoch, subject):
