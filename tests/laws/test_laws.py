@@ -283,8 +283,7 @@ def test_release_gives_the_model_back(name):
     attributes = {path: set(module.__dict__) for path, module in model.named_modules()}
     configs = {path: module.__dict__.get("config") for path, module in model.named_modules()}
     release(adopt(model))
-    assert repr(model) == printed
-    assert list(model.state_dict()) == keys
+    assert (repr(model), list(model.state_dict())) == (printed, keys)
     assert {path: set(module.__dict__) for path, module in model.named_modules()} == attributes
     assert all(module.__dict__.get("config") is configs[path] for path, module in model.named_modules())
 

@@ -120,7 +120,9 @@ def test_svg_and_figure_show_every_shape_of_the_drawing(flow, scale):
     (lines,) = axes.collections
     assert isinstance(lines, LineCollection)
     np.testing.assert_array_equal(np.reshape([path.vertices for path in lines.get_paths()], (-1, 4)), segments)
-    np.testing.assert_array_equal(np.asarray(lines.get_colors())[:, 3], [s.alpha for s in drawing.strokes for _ in s.segments])
+    np.testing.assert_array_equal(
+        np.asarray(lines.get_colors())[:, 3], [s.alpha for s in drawing.strokes for _ in s.segments]
+    )
     np.testing.assert_array_equal(np.concatenate([dots.get_xydata() for dots in axes.lines]), points)
     assert [to_rgba(dots.get_color())[3] for dots in axes.lines] == [dots.alpha for dots in drawing.dots]
     written = [(round(text.x, 1), round(text.y, 1), text.text) for text in drawing.texts]
