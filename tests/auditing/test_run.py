@@ -1,6 +1,5 @@
 """An audit: planned once, resumed, reported."""
 
-import json
 import re
 import shutil
 import sys
@@ -17,9 +16,9 @@ from whence.auditing import run as running
 from whence.auditing import write_report as reporting
 from whence.auditing.audited import read_audit
 from whence.auditing.plan import Plan
-from whence.auditing.run import audit, describe_time
+from whence.auditing.run import audit
 from whence.auditing.settings import Settings
-from whence.auditing.write_report import slug, write_report
+from whence.auditing.write_report import write_report
 from whence.core.errors import BadConfig, BadData, WhenceError
 from whence.evaluation.config import ExperimentConfig
 from whence.experiments import ablation, erasure, permutation
@@ -268,17 +267,6 @@ def test_examples_without_labels_are_audited_by_shuffling_and_removing(tmp_path)
     (given,) = read_audit(tmp_path).verdicts.values()
     assert list(given) == [1, 3, 5]
     assert "no ablation" in (tmp_path / "report.html").read_text()
-
-
-@pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 second"), (20.0, "20 s"), (90.0, "2 m"), (600.0, "10 m")])
-def test_times_in_words(seconds, words):
-    assert describe_time(seconds).startswith(words)
-
-
-def test_figures_are_named_after_the_part():
-    assert slug("my model on a/b c.csv") == "my-model-on-a-b-c-csv"
-    assert all(json.dumps(module.CAPTION) for module in (ablation, permutation))
-    assert ablation.CAPTION != permutation.CAPTION
 
 
 def test_hidden_labels_and_other_corpora_are_said(tmp_path):

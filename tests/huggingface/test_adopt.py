@@ -140,7 +140,7 @@ def test_a_pass_that_broke_off_does_not_confuse_the_calls_of_a_shared_layer():
     with attending(model) as plain:
         outputs(model, inputs)
     for broken in ("*#0", "*#1"):
-        raised: list[str] = []
+        raised: list[object] = []
 
         def once(call, raised=raised):
             if not raised:
