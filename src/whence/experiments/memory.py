@@ -75,10 +75,11 @@ class Config(TrainingExperimentConfig):
 
     def training(self, kind: str, seed: int) -> dict[str, Any]:
         """The options of one model's training."""
+        embedding = {} if kind == "transformer" else {"embedding_size": self.width}
         return {
             **READERS[kind],
+            **embedding,
             "seed": seed,
-            "embedding_size": self.width,
             "hidden_size": self.width,
             "epochs": self.epochs,
             "learning_rate": self.learning_rate,
