@@ -154,7 +154,9 @@ def text_families() -> dict[str, type[PreTrainedModel]]:
         for family, names in mapping.items():
             model_class = getattr(transformers, names if isinstance(names, str) else names[0], None)
             config_class = getattr(model_class, "config_class", None)
-            if family not in found and config_class is not None and not getattr(config_class, "sub_configs", None):
+            if model_class is None or config_class is None or getattr(config_class, "sub_configs", None):
+                continue
+            if family not in found:
                 found[family] = model_class
     return dict(sorted(found.items()))
 

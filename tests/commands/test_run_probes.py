@@ -8,7 +8,7 @@ import transformers
 
 from support import saved_models
 from support.command import whence
-from support.torchless import analysis
+from support.torchless import judged
 from whence.analysis.probes import accuracies, first_probe
 
 
@@ -74,12 +74,12 @@ def test_a_bare_encoder_on_a_treebank_in_one_command(capsys, tmp_path):
     found = json.loads(said.out)
     assert [row["task"] for row in found["summary"]] == ["past_present", "sentence_length"]
     assert {"layer 0", "layer 1", "layer 2"} <= set(found["summary"][0])
-    assert "obj_number: 0 classes in training" in found["verdict"]["done"]
+    assert "obj_number: 0 classes in training" in found["verdict"]["procedure"]
     assert len(found["figures"]) == 6
     table = pd.read_parquet(f"{found['folder']}/table.parquet")
     assert first_probe(table) == "logistic"
     assert len(accuracies(table)) == 2 * (3 * 4 + 3 + 1)
-    assert analysis(found["folder"], "probes") == found["verdict"]["sentence"]
+    assert judged(found["folder"], "probes") == found["verdict"]["sentence"]
 
 
 def test_trees_without_morphology_are_asked_what_trees_tell(capsys, tmp_path):
@@ -112,4 +112,4 @@ def test_trees_without_morphology_are_asked_what_trees_tell(capsys, tmp_path):
     assert (said.code, said.err) == (0, "")
     found = json.loads(said.out)
     assert [row["task"] for row in found["summary"]] == ["sentence_length", "bigram_shift"]
-    assert "past_present: 0 classes in training" in found["verdict"]["done"]
+    assert "past_present: 0 classes in training" in found["verdict"]["procedure"]

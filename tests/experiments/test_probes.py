@@ -57,7 +57,7 @@ class Planted:
         return self.corpus["test"]
 
     def untrained(self):
-        return Planted(self.corpus, self.seed, learned=False, asked=self.tasks_and_sources)
+        return Planted(self.corpus, self.seed, learned=False, tasks_and_sources=self.tasks_and_sources)
 
     def vectors(self, items, read):
         self.tasks_and_sources.append((self.seed, self.learned, len(items), read))
