@@ -25,7 +25,7 @@ def lines(path: Path, *rows: str) -> Path:
 
 
 TABLES: dict[str, tuple[str | bytes | None, tuple[str, ...], tuple[str, ...]]] = {
-    "missing": (None, (), ("there is no corpus", "no file of that name", "There are: reviews")),
+    "missing": (None, (), ("there is no corpus", "no file of that name", "There are: clauses")),
     "empty": ("", (), ("is empty; a table with a header and rows was expected",)),
     "blank": (" \n\n", (), ("is empty",)),
     "header": ("text,label\n", (), ("has a header ('text', 'label') but no rows",)),

@@ -44,7 +44,8 @@ def test_a_full_disk_loses_nothing_that_was_finished(capsys, out, monkeypatch):
     assert not (out / "report.html").exists()
     assert audit(capsys, saved_models.labelled(), out).code == 0
     assert {path: path.read_bytes() for path in kept} == kept
-    assert len(Store(out).all()) == 5  # experiments
+    finished = {result.experiment for result in Store(out).all()}
+    assert finished >= {"ablation", "permutation", "erasure", "instance_adversary"}  # others where time allows
 
 
 def test_a_full_disk_while_the_report_is_written_keeps_the_old_one(capsys, out, finished, monkeypatch):

@@ -66,7 +66,7 @@ def written_options(methods: Sequence[str], written: Sequence[str]) -> dict[str,
                 f"an explainer's option is written METHOD.OPTION=VALUE, as in lat.normalize=l1; came {word!r}"
             )
         options.setdefault(method.replace("-", "_"), {})[name] = _value(value)
-    refuse_options(options, {method: explainer(method) for method in methods})
+    refuse_options(options, {method.replace("-", "_"): explainer(method) for method in methods})
     return options
 
 
