@@ -226,7 +226,7 @@ def test_results_of_another_schema_are_not_taken(tmp_path, monkeypatch):
     run_experiment("permutation", config("permutation"), store, quiet=True)
     monkeypatch.setattr("whence.evaluation.runner.SCHEMA", 3)
     run_experiment("permutation", config("permutation"), store, quiet=True)
-    assert sorted(one.manifest["identity"]["schema"] for one in store.all()) == [2, 3]
+    assert sorted(one.manifest["cache_key"]["schema"] for one in store.all()) == [2, 3]
 
 
 def test_experiments_are_found_by_name():

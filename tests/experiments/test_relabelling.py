@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from support.pooled_reader import stacked, with_heads_moved
+from support.models.pooled_reader import stacked, with_heads_moved
 from support.tokenizing import reader
 from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig

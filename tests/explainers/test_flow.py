@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from support.pooled_reader import stacked
+from support.models.pooled_reader import stacked
 from support.tokenizing import reader
 from whence.attribution.registry import explainer
 from whence.core.attending import attending

@@ -7,7 +7,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from support.pooled_reader import stacked
+from support.models.pooled_reader import stacked
 from support.tokenizing import reader
 from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig

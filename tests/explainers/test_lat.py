@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from torch.testing import assert_close
 
-from support.pooled_reader import stacked
+from support.models.pooled_reader import stacked
 from support.tokenizing import reader
 from support.tracing import EXAMPLES, METHODS, scores
 from whence.attribution.registry import explainer

@@ -48,7 +48,7 @@ def audit(settings: Settings, *, quiet: bool = False, say: Say = print) -> Finis
 
 def recorded(part: AuditedPart, store: Store, seconds: float) -> dict[str, Any]:
     """A part as plain values: the folders of its results, relative to the audit's."""
-    folders = [store.folder(result.experiment, result.manifest["identity"]) for result in part.results]
+    folders = [store.folder(result.experiment, result.manifest["cache_key"]) for result in part.results]
     return {
         "name": part.name,
         "about": part.about,

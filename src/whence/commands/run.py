@@ -35,7 +35,7 @@ def command(arguments: list[str]) -> int:
 
     store = Store(options.out)
     result = run_experiment(name, options.config, store, quiet=options.output.silent)
-    folder = store.folder(name, result.manifest["identity"])
+    folder = store.folder(name, result.manifest["cache_key"])
     figures = save_figures(result, folder, options.out / "figures")
     if options.output.json:
         print(json.dumps(as_dict(result, folder, figures), ensure_ascii=False, indent=1))

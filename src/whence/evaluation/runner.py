@@ -141,7 +141,7 @@ def _run(
         seconds=round(time.perf_counter() - started, 2),
         notes=notes,
     )
-    return Result(name, table, {**manifest, "identity": key})
+    return Result(name, table, {"cache_key": key, **manifest})
 
 
 def cut_texts(context: Context) -> list[str]:

@@ -23,10 +23,10 @@ TABLE, MANIFEST = "table.parquet", "manifest.json"
 
 
 class Store:
-    """Results under `root/results/<experiment>/<key>`, where the key is a hash of the identity: all that a result
+    """Results under `root/results/<experiment>/<key>`, where the key is a hash of the cache key: all that a result
     depends on.
 
-    The same identity has the same folder, so an interrupted run resumes where it stopped. A folder is written under a
+    The same cache key has the same folder, so an interrupted run resumes where it stopped. A folder is written under a
     temporary name and then renamed, so it is complete or not there.
     """
 
@@ -36,31 +36,31 @@ class Store:
     def __repr__(self) -> str:
         return f"Store({str(self.root)!r})"
 
-    def key(self, identity: Mapping[str, Any]) -> str:
-        """The first 12 hex digits of the sha256 of the identity's canonical JSON."""
-        return hashlib.sha256(canonical(identity).encode()).hexdigest()[:12]
+    def key(self, cache_key: Mapping[str, Any]) -> str:
+        """The first 12 hex digits of the sha256 of the cache key's canonical JSON."""
+        return hashlib.sha256(canonical(cache_key).encode()).hexdigest()[:12]
 
-    def folder(self, experiment: str, identity: Mapping[str, Any]) -> Path:
+    def folder(self, experiment: str, cache_key: Mapping[str, Any]) -> Path:
         """The folder of that result, whether it exists or not."""
         name = experiment.replace(":", ".")  # of a script, as module:object, which some file systems cannot hold
         if not re.fullmatch(r"\w[\w.-]*", name):
             raise BadData(f"an experiment's name is letters, digits, '_', '-' and '.'; got {experiment!r}: rename it")
-        return self.root / "results" / name / self.key(identity)
+        return self.root / "results" / name / self.key(cache_key)
 
-    def get(self, experiment: str, identity: Mapping[str, Any]) -> Result | None:
+    def get(self, experiment: str, cache_key: Mapping[str, Any]) -> Result | None:
         """The saved result, or None if there is none yet."""
-        folder = self.folder(experiment, identity)
+        folder = self.folder(experiment, cache_key)
         return self.load(folder) if folder.exists() else None
 
-    def put(self, result: Result, identity: Mapping[str, Any]) -> Path:
-        """Save the result; one that is saved under this identity already is kept."""
-        folder = self.folder(result.experiment, identity)
+    def put(self, result: Result, cache_key: Mapping[str, Any]) -> Path:
+        """Save the result; one that is saved under this cache key already is kept."""
+        folder = self.folder(result.experiment, cache_key)
         if folder.exists():
             return folder
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             delete_stale(folder.parent)
-            _write_whole(folder, _files(result, identity))
+            _write_whole(folder, _files(result, cache_key))
         except OSError as error:
             reason = error.strerror or str(error)
             raise CannotSave(
@@ -75,7 +75,7 @@ class Store:
         return [self.load(folder) for folder in folders if not folder.name.startswith(".")]
 
     def load(self, folder: str | Path) -> Result:
-        """The result in a folder; its manifest has the `identity` that the folder is named after."""
+        """The result in a folder; its manifest has the `cache_key` that the folder is named after."""
         folder = Path(folder)
         try:
             manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -99,10 +99,10 @@ def table_bytes(table: pd.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def _files(result: Result, identity: Mapping[str, Any]) -> dict[str, bytes]:
+def _files(result: Result, cache_key: Mapping[str, Any]) -> dict[str, bytes]:
     table = table_bytes(result.table)
     about = {"sha256": hashlib.sha256(table).hexdigest(), "rows": len(result.table)}
-    own = {"experiment": result.experiment, "identity": identity, "table": about}
+    own = {"experiment": result.experiment, "cache_key": cache_key, "table": about}
     manifest = json.dumps(plain({**own, **result.manifest, **own}), indent=1, ensure_ascii=False, allow_nan=False)
     return {TABLE: table, MANIFEST: manifest.encode("utf-8", "backslashreplace")}
 

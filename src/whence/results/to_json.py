@@ -1,4 +1,4 @@
-"""Values that JSON can hold, and the canonical text of an identity."""
+"""Values that JSON can hold, and the canonical text of a cache key."""
 
 import json
 import math
@@ -11,10 +11,10 @@ import pandas as pd
 from whence.core.errors import BadData
 
 
-def canonical(identity: Mapping[str, Any]) -> str:
-    """The identity as JSON with sorted keys and no spaces, floats as Python's repr: equal identities, equal text."""
-    _check(identity, "identity")
-    return json.dumps(identity, sort_keys=True, separators=(",", ":"), allow_nan=False)
+def canonical(cache_key: Mapping[str, Any]) -> str:
+    """The cache key as JSON with sorted keys and no spaces, floats as Python's repr: equal keys, equal text."""
+    _check(cache_key, "cache_key")
+    return json.dumps(cache_key, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _check(value: Any, where: str) -> None:
