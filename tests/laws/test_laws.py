@@ -294,7 +294,6 @@ def test_only_attended_layers_leave_their_fast_path(name):
     asked, *others = (model.get_submodule(site.partition("#")[0]) for site in sites(model))
     with attending(model, watch=next(iter(sites(model)))):
         assert asked.attention_site.sessions
-        for host in others:
-            if host is not asked:
-                assert "forward" not in host.__dict__
-                assert not host.attention_site.sessions
+        for host in (other for other in others if other is not asked):
+            assert "forward" not in host.__dict__
+            assert not host.attention_site.sessions
