@@ -261,7 +261,7 @@ def test_the_part_that_is_reported_was_chosen_on_other_texts(reviews):
 
 
 @pytest.mark.parametrize(
-    ("lost", "said"), [(0.01, "surely needed: 'other', without which"), (2.0, "rest most on 'other': without")]
+    ("lost", "said"), [(0.01, "surely needed: 'other', without which"), (2.0, "depends most on 'other': without")]
 )
 def test_a_word_stands_in_quotes_in_the_sentence_about_it(lost, said):
     effect = Effect("log_likelihood_lost", "", lost, lost - 0.01, lost + 0.01, "nats", erasure.SMALLEST, 50)

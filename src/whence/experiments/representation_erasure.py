@@ -200,7 +200,7 @@ def decide(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
     value, low, high = (f"{round(end, 2) + 0.0:.2f}" for end in (effect.value, effect.low, effect.high))  # never -0.00
     much = f"{value} nats of log-likelihood are lost ({low} to {high})"
     if effect.low > effect.smallest:
-        said = f"Of {n} {what}, the labels depend most on {which}: without it {much}."
+        said = f"Of {n} {what}, the likelihood of the labels depends most on {which}: without it {much}."
         if what == "heads":
             return "yes", f"Single heads matter. {said}"
         return "undecided", f"{said} Whether attention goes there is measured by `correlation` and `erasure`."
