@@ -116,5 +116,5 @@ def story_reader(stories):
     from whence.training.train import train
 
     sizes = {"embedding_size": 32, "hidden_size": 32}
-    training = Training(data="stories", attention="dot", learning_rate=1e-2, epochs=10, **sizes)
+    training = Training(data="stories", attention="dot", learning_rate=1e-2, epochs=10, patience=10, **sizes)
     return load(shared.once("story-reader", lambda folder: train(training, folder, corpus=stories, quiet=True)))
