@@ -67,7 +67,7 @@ def test_ablation_is_the_bleu_of_texts_translated_one_by_one(context, beams):
     assert row.base > row.ablated + 1, "nothing is lost: the loop shows nothing"
     (effect,) = ablation.effects(table)
     assert effect.unit == "points of BLEU lost"
-    assert effect.value == pytest.approx(row.base - row.ablated, abs=0.06)
+    assert effect.value == pytest.approx(row.base - row.ablated, abs=0.11)  # two rounded numbers
     assert ablation.figure(table).axes[0].get_xlabel() == "points of BLEU lost"
 
 
