@@ -1,4 +1,4 @@
-"""BLEU: beside sacrebleu's own, for single corpora, many at once, and resampled."""
+"""BLEU: beside sacrebleu's own, for single corpora and many at once."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
 from whence.measures.bleu import COUNTS, bleu, bleu_counts, sentence_bleu
-from whence.measures.bootstrap import paired_bootstrap, paired_bootstrap_of, resampled
 
 WORDS = ["der", "Hund", "läuft", "heim", ".", "ein", "Mann"]
 SENTENCE = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
@@ -43,27 +42,3 @@ def test_many_corpora_at_once_and_how_often_a_draw_counts_does_not_matter():
     assert both.tolist() == [float(bleu(counts[0])), float(bleu(counts.sum(0)))]
     assert float(bleu(5 * counts.sum(0))) == pytest.approx(float(bleu(counts.sum(0))))
     assert float(bleu(np.zeros(COUNTS))) == 0.0
-
-
-def test_resampling_is_that_of_the_mean_where_the_measure_is_a_mean():
-    """With a measure that is a mean, the interval is about that of the plain paired bootstrap."""
-    rng = np.random.default_rng(0)
-    base, altered = rng.random((3, 200)), rng.random((3, 200))
-    counts = [np.stack([values, np.ones_like(values)], -1) for values in (base, altered)]
-    found = paired_bootstrap_of(lambda c: c[..., 0] / c[..., 1], *counts)
-    expected = paired_bootstrap(base - altered)
-    assert found.mean == pytest.approx(expected.mean)
-    assert found.low == pytest.approx(expected.low, abs=0.01)
-    assert found.high == pytest.approx(expected.high, abs=0.01)
-
-
-def test_resampled_before_and_after_are_of_the_same_examples():
-    counts = np.stack([np.arange(50.0), np.ones(50)], -1)[None]
-    before, after = resampled(lambda c: c[..., 0] / c[..., 1], counts, counts + np.array([3.0, 0.0])).T
-    np.testing.assert_allclose(after - before, 3.0)
-    assert before.std() > 1
-
-
-def test_nothing_cannot_be_resampled():
-    with pytest.raises(ValueError, match="expected counts"):
-        resampled(bleu, np.ones((1, 0, COUNTS)), np.ones((1, 0, COUNTS)))

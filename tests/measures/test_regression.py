@@ -41,9 +41,9 @@ def test_the_polynomials_are_orthonormal_and_grow_with_x():
 
 
 def test_too_few_values_for_a_polynomial():
-    with pytest.raises(ValueError, match="more than 2 distinct values, came 2"):
+    with pytest.raises(ValueError, match="more than 2 distinct values, got 2"):
         orthogonal(np.array([1.0, 2.0, 1.0, 2.0]))
-    with pytest.raises(ValueError, match="at least 8 points, came 5"):
+    with pytest.raises(ValueError, match="at least 8 points, got 5"):
         quadratic(np.arange(5.0), np.arange(5.0))
 
 

@@ -1,4 +1,4 @@
-"""BLEU (Papineni et al. 2002) as sacrebleu computes it, from counts that can be added up and resampled."""
+"""BLEU (Papineni et al. 2002) as sacrebleu computes it, from counts that can be added up."""
 
 from collections.abc import Sequence
 

@@ -34,7 +34,7 @@ def segments(tags: Sequence[str]) -> list[Chunk]:
     """The chunks of a sentence.
 
     A chunk begins at B-x, and also at an I-x that does not go on with a chunk of kind x: the script of CoNLL-2000 is
-    lenient, and so is seqeval unless it is told to be strict.
+    lenient, and so is seqeval except in its strict mode.
     """
     found, start, open_kind = [], 0, ""
     for here, tag in enumerate([*tags, OUTSIDE]):
@@ -52,7 +52,7 @@ def chunk_counts(predicted: Sequence[Sequence[str]], true: Sequence[Sequence[str
     rows = []
     for one, other in zip(predicted, true, strict=True):
         if len(one) != len(other):
-            raise ValueError(f"expected as many tags as words; came {len(one)} tags for {len(other)} words")
+            raise ValueError(f"expected as many tags as words; got {len(one)} tags for {len(other)} words")
         found, wanted = set(segments(one)), set(segments(other))
         rows.append([len(found & wanted), len(found), len(wanted)])
     return np.array(rows, float).reshape(-1, COUNTS)

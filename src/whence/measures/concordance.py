@@ -12,10 +12,10 @@ def concordance(true: Float[ndarray, " window"], predicted: Float[ndarray, " win
     """2 cov / (var_t + var_p + (mean_t − mean_p)²), all with ddof 0: 1 (equal), 0 (unrelated), −1 (opposite).
 
     Unlike Pearson's, it falls when a series is shifted or stretched. A constant series has no covariance with any
-    other, so the formula gives 0; where both are the same constant it gives 0/0, and they are said to agree: 1.
+    other, so the formula gives 0; where both are the same constant it gives 0/0, which counts as agreement: 1.
     """
     if true.shape != predicted.shape or true.size == 0 or not np.isfinite([true, predicted]).all():
-        raise ValueError(f"expected two finite series of one length, came {true.shape} and {predicted.shape}")
+        raise ValueError(f"expected two finite series of one length, got {true.shape} and {predicted.shape}")
     if np.array_equal(true, predicted):
         return 1.0
     covariance = ((true - true.mean()) * (predicted - predicted.mean())).mean()
@@ -45,6 +45,6 @@ class Spread:
 def spread(scores: Float[ndarray, "run example"]) -> Spread:
     """The mean of a score and how it varies, from run to run and from example to example."""
     if scores.size == 0:
-        raise ValueError(f"expected scores [run example], came {scores.shape}")
+        raise ValueError(f"expected scores [run example], got {scores.shape}")
     over_runs = scores.mean(1).std(ddof=1) if len(scores) > 1 else np.nan
     return Spread(float(scores.mean()), float(over_runs), float(scores.std(1).mean()))

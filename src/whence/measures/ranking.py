@@ -11,15 +11,17 @@ def average_precision(scores: Float[ndarray, " item"], marked: Bool[ndarray, " i
     P_n and R_n are precision and recall when every item that scores at least the n-th highest score is taken; items of
     the same score are taken together, so that scores which tell nothing apart give the share that is marked. 1 if all
     marked items come first. An order by chance gives more than that share, the fewer items the more: H_n / n, if one of
-    n is marked (0.41 of six). It needs a marked item: NaN if there is none.
+    n is marked (0.41 of six). It needs a marked item: NaN if there is none. The same as scikit-learn's, many times
+    faster on the short texts that there are many of here.
     """
     if scores.shape != marked.shape or not np.isfinite(scores).all():
-        raise ValueError(f"expected finite scores and as many marks, came {scores.shape} and {marked.shape}")
+        raise ValueError(f"expected finite scores and as many marks, got {scores.shape} and {marked.shape}")
     if not marked.any():
         return float("nan")
-    from sklearn.metrics import average_precision_score  # it takes a second to import
-
-    return float(average_precision_score(marked, scores))
+    values, group = np.unique(-scores, return_inverse=True)  # the highest score first
+    taken = np.bincount(group, minlength=len(values)).cumsum()
+    hits = np.bincount(group, weights=marked, minlength=len(values))
+    return float((hits * hits.cumsum() / taken).sum() / hits.sum())
 
 
 def r_precision(scores: Float[ndarray, " item"], marked: Bool[ndarray, " item"]) -> float:
@@ -29,7 +31,7 @@ def r_precision(scores: Float[ndarray, " item"], marked: Bool[ndarray, " item"])
     score at the border so many count as come in on average, if the order among them is chance. NaN if none is marked.
     """
     if scores.shape != marked.shape or not np.isfinite(scores).all():
-        raise ValueError(f"expected finite scores and as many marks, came {scores.shape} and {marked.shape}")
+        raise ValueError(f"expected finite scores and as many marks, got {scores.shape} and {marked.shape}")
     wanted = int(marked.sum())
     if not wanted:
         return float("nan")
@@ -43,7 +45,7 @@ def kendall_tau(first: Float[ndarray, " item"], second: Float[ndarray, " item"])
     """Kendall's τ-b: 1 (the same order) to -1 (the reverse); NaN where there is no order: one item, or all equal.
 
     τ = (C − D) / √((C + D + T₁)(C + D + T₂)): C pairs in the same order, D in the reverse, T₁ and T₂ ties of one alone.
-    The same as scipy's `kendalltau`, many times faster on the short series that are resampled here.
+    The same as scipy's `kendalltau`, many times faster on the short series that there are many of here.
     """
     pairs = np.triu_indices(len(first), 1)
     one, other = (np.sign(values[pairs[0]] - values[pairs[1]]) for values in (first, second))

@@ -52,7 +52,7 @@ def orthogonal(x: Float[ndarray, " point"], degree: int = 2) -> Float[ndarray, "
     constant. Signs are R's, whose k-th column grows with x to the k-th power.
     """
     if len(np.unique(x)) <= degree:
-        raise ValueError(f"expected more than {degree} distinct values, came {len(np.unique(x))}")
+        raise ValueError(f"expected more than {degree} distinct values, got {len(np.unique(x))}")
     centred = x - x.mean()
     q, r = np.linalg.qr(np.vander(centred / np.abs(centred).max(), degree + 1, increasing=True))
     return np.asarray((q * np.sign(np.diag(r)))[:, 1:])
@@ -94,7 +94,15 @@ def two_lines(
     (or, if it bends down, highest) inner point, the median; then that quantile of them which gives points to the line
     with the smaller t. Standard errors are robust (HC3). None where either side has too few points for a line.
 
-    Differs from the paper: the fitted curve is the quadratic one, not a spline.
+    Differs from the paper and its R code (twolines 0.52):
+
+    - the fitted curve is the quadratic one with its standard errors, not a cubic spline of ten knots (`gam`);
+    - lowest or highest is decided by the sign of b2, not by the slope of the quadratic curve at the smallest x;
+    - the extreme is sought among all x but the smallest and largest, not in the middle 80 % of the points;
+    - flat is within one standard error of the extreme's height, not of each point's own;
+    - points at the break belong to the left line in one regression, which gives both slopes; the paper fits two, with
+      these points left for the left slope and right for the right one;
+    - a line needs three different x, else the first break is kept, or None returned; HC3 is never replaced by HC1.
     """
     curve = quadratic(y, x, controls)
     heights = curve.curve * (1 if curve.b2.value >= 0 else -1)
@@ -130,7 +138,7 @@ def design(
 ) -> Float[ndarray, "point all"]:
     """A constant, the columns, and the controls."""
     if len(columns) < FEWEST:
-        raise ValueError(f"expected at least {FEWEST} points, came {len(columns)}")
+        raise ValueError(f"expected at least {FEWEST} points, got {len(columns)}")
     return np.column_stack([np.ones(len(columns)), columns, *([] if controls is None else [controls])])
 
 
