@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from support.attentive import Attentive, example
+from support.models.attentive import Attentive, example
 from support.subjects import subject
 from whence import attending, sites, uniform
 from whence.core.errors import CannotAttend, InvalidWeights, NoAttention, UnknownSite
@@ -78,7 +78,7 @@ def test_a_site_that_two_globs_match_is_recorded_once():
 
 
 def test_a_layer_that_is_not_there_is_refused():
-    with pytest.raises(ValueError, match=r"no layer \[-1, 7\] among the sites to override; there are: \[0\]"):
+    with pytest.raises(ValueError, match=r"no layer \[-1, 7\] among the sites to override; choose from: \[0\]"):
         run(Attentive(), override=uniform.only(layers=[0, -1, 7]))
 
 
@@ -128,12 +128,12 @@ def test_layers_are_counted_in_each_stack():
 
 
 def test_an_unknown_site_is_answered_with_those_there_are():
-    with pytest.raises(UnknownSite, match="no attention site 'thrid'; there are: first, second"):
+    with pytest.raises(UnknownSite, match="no attention site 'thrid'; choose from: first, second"):
         run(Attentive(), override={"thrid": uniform})
-    with pytest.raises(UnknownSite, match=r"no attention site 'layer.*'; there are: first, second"):
+    with pytest.raises(UnknownSite, match=r"no attention site 'layer.*'; choose from: first, second"):
         run(Attentive(), watch="layer.*")
     _, tape = run(Attentive(), watch="first")
-    with pytest.raises(UnknownSite, match="no attention site 'second'; there are: first"):
+    with pytest.raises(UnknownSite, match="no attention site 'second'; choose from: first"):
         tape["second"]
 
 
@@ -174,7 +174,7 @@ def test_a_compiled_model_is_refused_before_it_runs():
 COMPILED = """
 import sys; sys.path.insert(0, {folder!r})
 import torch
-from support.attentive import Attentive, example
+from support.models.attentive import Attentive, example
 from whence import attending
 
 model = Attentive()
@@ -220,9 +220,11 @@ def test_selecting_from_a_tape():
     assert call.heads == (1,)
     assert_close(call.weights, masked_softmax(given["scores"], given["mask"])[:, 1:])
     assert_close(call.scores, given["scores"][:, 1:])
-    with pytest.raises(ValueError, match=r"no head \[2\] at site 'first'; there are: \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"no head \[2\] at site 'first'; choose from: \[0, 1\]"):
         tape.select("first", head=2)
-    with pytest.raises(UnknownSite, match=r"no attention site '\*, layer \(3,\), kind pool'; there are: first, second"):
+    with pytest.raises(
+        UnknownSite, match=r"no attention site '\*, layer \(3,\), kind pool'; choose from: first, second"
+    ):
         tape.select(layer=3, kind="pool")
     with pytest.raises(ValueError, match=r"expected one call at '\*', there are 2: first \(1 calls\), second"):
         tape.only()

@@ -77,9 +77,9 @@ def test_orders_that_are_none():
     model, inputs = subject("bert")
     first = next(iter(sites(model)))
     twice, short = relabelled(model, {first: [0, 0, 1, 2]}), relabelled(model, {first: [1, 0]})
-    with pytest.raises(ValueError, match=r"expected an order of the heads 0 to 3 .* came \[0, 0, 1, 2\]"), twice:
+    with pytest.raises(ValueError, match=r"expected an order of the heads 0 to 3 .* got \[0, 0, 1, 2\]"), twice:
         pass
-    with pytest.raises(ValueError, match=r"of 4 heads, came one of 2: \[1, 0\]"), short, attending(model):
+    with pytest.raises(ValueError, match=r"of 4 heads, got one of 2: \[1, 0\]"), short, attending(model):
         outputs(model, inputs)
     with attending(model) as tape, torch.no_grad():
         model(**inputs)

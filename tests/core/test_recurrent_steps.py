@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from support.attentive import Attentive, example
+from support.models.attentive import Attentive, example
 from whence import attending
 from whence.core.tape import Tape
 

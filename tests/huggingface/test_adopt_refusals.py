@@ -132,7 +132,7 @@ def test_a_model_whose_input_cannot_be_made_up_asks_for_an_example():
 @pytest.mark.parametrize("example", [{}, {"use_cache": False}])
 def test_an_example_that_is_no_input_gets_a_sentence(example):
     with pytest.raises(
-        CannotAdopt, match=r"an example is the keyword arguments of the model.*came a dict without tensors"
+        CannotAdopt, match=r"an example is the keyword arguments of the model.*got a dict without tensors"
     ):
         adopt(zoo.BY_NAME["bert"].build(), example)
 

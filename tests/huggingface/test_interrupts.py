@@ -17,12 +17,12 @@ from torch.testing import assert_close
 from support import zoo
 from support.subjects import outputs
 from whence import adopt, attending, release, sites, uniform
+from whence.core.model_sites import ADOPTED
 from whence.core.scope import ANYWHERE, HERE
 from whence.core.site import AttentionSite
-from whence.huggingface.adopt import ADOPTED
 from whence.huggingface.probe import all_configs, probe_inputs
 
-POINTS = 60  # a model and an action; there are four of these
+POINTS = {False: 15, True: 60}  # a model and an action, of which there are four; more with `--all-families`
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a generator interrupted
 FILES = ("whence/core/", "whence/huggingface/", "contextlib.py")
 
@@ -81,14 +81,19 @@ def tiny(request):
     return family.build().train()
 
 
-def points(action: Callable[[], object], seed: int) -> list[int]:
+@pytest.fixture
+def points(request) -> Callable[[Callable[[], object], int], list[int]]:
     """Random moments of an action."""
-    counting = Interrupting()
-    counting.run(action)
-    return random.Random(seed).sample(range(1, counting.count + 1), POINTS)
+
+    def drawn(action: Callable[[], object], seed: int) -> list[int]:
+        counting = Interrupting()
+        counting.run(action)
+        return random.Random(seed).sample(range(1, counting.count + 1), POINTS[request.config.option.all_families])
+
+    return drawn
 
 
-def test_an_interrupted_adoption_did_not_happen(tiny):
+def test_an_interrupted_adoption_did_not_happen(tiny, points):
     inputs = probe_inputs(tiny)
     outputs(tiny, inputs)  # some models keep things from a forward pass
     before, clean = state(tiny), copy.deepcopy(tiny)
@@ -103,7 +108,7 @@ def test_an_interrupted_adoption_did_not_happen(tiny):
     assert len(sites(tiny)) == 2
 
 
-def test_an_interrupted_block_leaves_the_model_as_it_was(tiny):
+def test_an_interrupted_block_leaves_the_model_as_it_was(tiny, points):
     model, inputs = adopt(tiny.eval()), probe_inputs(tiny)
     expected, before = outputs(model, inputs), state(model)
 

@@ -32,7 +32,7 @@ def test_labels_that_differ_in_case_alone_are_told_apart():
     assert [encoder.label_id("Us"), encoder.label_id("us")] == [0, 1]
 
 
-def test_labels_by_number_only_where_the_classes_have_no_names():
+def test_labels_by_number_unless_the_classes_are_named_by_numbers():
     nameless = classifier(None, num_labels=3).encoder
     assert [nameless.label_id(label) for label in ("0", "2", "LABEL_1", "label_2")] == [0, 2, 1, 2]
     for label in ("3", "-1", "1.0", ""):
@@ -40,8 +40,14 @@ def test_labels_by_number_only_where_the_classes_have_no_names():
             BadData, match=f"the label {label!r} is unknown to the model, whose labels are: LABEL_0, LABEL_1"
         ):
             nameless.label_id(label)
-    with pytest.raises(BadData, match="the label '1' is unknown to the model, whose labels are: negative, positive"):
-        classifier().encoder.label_id("1")
+    named = classifier().encoder
+    assert [named.label_id("0"), named.label_id("1")] == [0, 1]
+    with pytest.raises(BadData, match=r"whose labels are: negative, positive \(or their numbers, from 0 to 1\)"):
+        named.label_id("2")
+    stars = classifier(("3", "1")).encoder  # as names: "1" is the class 1 because it is called so, and "0" is nothing
+    assert [stars.label_id("3"), stars.label_id("1")] == [0, 1]
+    with pytest.raises(BadData, match=r"the label '0' is unknown to the model, whose labels are: 3, 1\. Rename"):
+        stars.label_id("0")
 
 
 def test_labels_survive_a_table_of_names_that_was_never_filled():

@@ -124,8 +124,8 @@ def test_a_pickled_model_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("/no/such/folder", "there is no folder /no/such/folder, and no model of that name could be had from the hub"),
-        ("nobody/nothing", "there is no folder nobody/nothing, and no model of that name could be had from the hub"),
+        ("/no/such/folder", r"there is no folder /no/such/folder \(there is /\); expected a folder written by save_p"),
+        ("nobody/nothing", "there is no folder nobody/nothing, and no model of that name could be loaded from the hub"),
     ],
 )
 def test_what_is_not_there_is_said(name, complaint):
@@ -134,7 +134,7 @@ def test_what_is_not_there_is_said(name, complaint):
 
 
 def test_an_unknown_task_is_answered_with_those_there_are(saved):
-    with pytest.raises(CannotLoad, match=r"no task 'sentiment'; there are: sequence-classification, token-class"):
+    with pytest.raises(CannotLoad, match=r"no task 'sentiment'; choose from: sequence-classification, token-class"):
         load_model(saved, "sentiment")
 
 

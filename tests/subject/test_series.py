@@ -104,7 +104,7 @@ def test_a_model_of_series_refuses_labels(folder):
         untrained(Training(model=str(folder)), made)
 
 
-@pytest.mark.parametrize("experiment", ["ablation", "permutation", "erasure", "layers", "gating"])
+@pytest.mark.parametrize("experiment", ["ablation", "permutation", "faithfulness", "layers", "gating"])
 def test_experiments_on_classes_refuse_values(experiment, folder, corpus):
     config = EXPERIMENTS.get(experiment).config(model=str(folder), data="narratives")
     with pytest.raises(BadConfig, match=rf"predicts values, not classes .*; {experiment} needs classes"):

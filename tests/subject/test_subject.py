@@ -154,7 +154,7 @@ def test_dtype_and_device_are_the_users_choice(saved):
     assert double.model.dtype == torch.float64
     assert double.predict(double.encode(EXAMPLES)).dtype == torch.float64
     assert load(folder, device="cpu").device == torch.device("cpu")
-    with pytest.raises(BadConfig, match="no dtype 'float8'; there are: float32, float16, bfloat16, float64"):
+    with pytest.raises(BadConfig, match="no dtype 'float8'; choose from: float32, float16, bfloat16, float64"):
         load(folder, dtype="float8")
     for device in ("nonsense", "cuda:77"):
         with pytest.raises(BadConfig, match=f"the device '{device}' cannot be used here"):
@@ -162,7 +162,7 @@ def test_dtype_and_device_are_the_users_choice(saved):
 
 
 def test_an_unknown_task_is_answered_with_those_there_are(saved):
-    with pytest.raises(BadConfig, match="no task 'sentiment'; there are: sequence-classification, token-class"):
+    with pytest.raises(BadConfig, match="no task 'sentiment'; choose from: sequence-classification, token-class"):
         load(saved(), "sentiment")
 
 
@@ -196,7 +196,7 @@ def test_many_labels_for_a_text_are_refused():
 def test_a_tokenizer_that_is_missing_is_said_to_be(name, tmp_path):
     """For some families transformers makes a tokenizer without words of nothing."""
     zoo.BY_NAME[name].build().save_pretrained(tmp_path)
-    with pytest.raises(CannotLoad, match=r"the tokenizer of .* save it beside the model with"):
+    with pytest.raises(CannotLoad, match=r"the tokenizer of .* save it next to the model with"):
         load(tmp_path)
 
 

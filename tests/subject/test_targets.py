@@ -40,7 +40,7 @@ def test_a_margin_is_below_zero_for_a_class_that_loses():
 def test_predicted_is_the_likeliest_class_at_the_last_answer(name, last):
     subject = reader(name)
     batch = subject.encode([Example("the movie", target="good film"), Example("the movie was bad", target="bad")])
-    target = predicted(subject, batch)
+    target = predicted(subject, batch, "probability")
     assert target.positions.tolist() == last
     probs = subject.predict(batch)
     assert target.classes.tolist() == [int(probs[row, place].argmax()) for row, place in enumerate(last)]

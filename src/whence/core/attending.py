@@ -1,5 +1,6 @@
 """Watch and replace attention weights while a model runs."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,19 +10,18 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from whence.core.checkpointing import recomputing
+from whence.core.checkpointing import modules_checkpointed, recomputing
 from whence.core.errors import CannotAttend, InvalidWeights, NoAttention, UnknownSite
 from whence.core.hooks import remove_hooks
+from whence.core.model_sites import calls_of_sites, refuse_changed, sites
 from whence.core.scope import undone
 from whence.core.site import Attendance, AttentionSite, Call, Site, row_tolerance
 from whence.core.tape import Tape
 
-Rule = Callable[[Call], Tensor]  # an override: what the weights shall be
+Rule = Callable[[Call], Tensor]  # an override: the weights to use instead
 Watcher = Callable[[Call], None]
 Item = TypeVar("Item")
 Watch = str | Watcher | Sequence[str | Watcher] | Mapping[str, Watcher] | None
-
-SITE_ATTRIBUTE = "attention_site"  # the child that adoption gives an attention module; not part of a site's name
 
 
 @contextmanager
@@ -31,6 +31,7 @@ def attending(
     watch: Watch = "*",
     keep: Sequence[str] = (),
     copies: int = 1,
+    recompute: bool = False,
 ) -> Iterator[Tape]:
     """Watch and replace the attention of a model, for the length of a `with` block.
 
@@ -38,7 +39,9 @@ def attending(
     one before it. `watch`: which sites to record on the tape, by name or glob, or watchers that take each call as it
     comes. None records nothing: use it in a long loop, since the tape keeps all it records. `keep`: what to record
     besides the weights: `scores`, `values` or both. `copies`: how often the texts are repeated in the batch, all texts
-    after all texts; an override with values per text needs it.
+    after all texts; an override with values per text needs it. `recompute`: for gradients by weights of long texts; the
+    attention of each attended site is computed again during backward (gradient checkpointing, inside the block), so
+    that the weights of one site, or of one head, are held at a time.
 
     Only sites that are watched or overridden become slower. Weights are those before dropout, and still on the graph.
 
@@ -50,25 +53,9 @@ def attending(
     if unknown:
         raise ValueError(f"keep takes 'scores' and 'values', not {sorted(unknown)}")
     tape = Tape(keep=keep)
-    session = Attending(model, _by_site(override), _by_site_watch(watch, tape), copies)
-    with session.active(), session.counted(), recomputing(model, session):
+    session = Attending(model, _by_site(override), _by_site_watch(watch, tape), copies, recompute)
+    with session.active(), session.counted(), recomputing(model, session), session.recomputed():
         yield tape
-
-
-def sites(model: nn.Module) -> dict[str, Site]:
-    """The attention sites of a model by name, in execution order."""
-    return {site.name: site for described in _described(model).values() for site in described}
-
-
-def site_module(model: nn.Module, name: str) -> tuple[AttentionSite, Site, int]:
-    """The one site that matches a name or glob: its module, description, and which call of a shared module it is."""
-    everywhere = [(m, site, call) for m, described in _described(model).items() for call, site in enumerate(described)]
-    hits = [hit for hit in everywhere if hit[1].name == name or fnmatchcase(hit[1].name, name)]
-    if len(hits) != 1:
-        if hits:
-            raise ValueError(f"expected one site; {name!r} matches {len(hits)}: {', '.join(h[1].name for h in hits)}")
-        raise UnknownSite(name, sites(model))
-    return hits[0]
 
 
 class Attending:
@@ -80,10 +67,12 @@ class Attending:
         overrides: Mapping[str, Rule],
         watchers: Sequence[tuple[str, Watcher]],
         copies: int = 1,
+        recompute: bool = False,
     ) -> None:
         _refuse_unreachable(model)
-        self.model, self.copies = model, copies
-        self.described = _described(model)
+        refuse_changed(model)
+        self.model, self.copies, self.recompute = model, copies, recompute
+        self.described = calls_of_sites(model)
         names = [site.name for described in self.described.values() for site in described]
         if not names and (overrides or watchers):
             raise NoAttention(
@@ -113,6 +102,16 @@ class Attending:
             self.model.register_forward_pre_hook(self._begin_pass)
             yield
 
+    @contextmanager
+    def recomputed(self) -> Iterator[None]:
+        """Checkpoint the modules around the attended sites, if that was asked for; the model itself is left out."""
+        around = {site: module for module in self.model.modules() for site in module.children()}
+        modules = (
+            {around[site] for site in self.attendance.sites if not site.checkpoints_heads} if self.recompute else ()
+        )
+        with modules_checkpointed(module for module in modules if module is not self.model):
+            yield
+
     def _begin_pass(self, model: nn.Module, args: object) -> None:
         if not torch.compiler.is_compiling() and self.attendance.here:  # the sites refuse to be compiled
             for site, count in self.counts.items():
@@ -120,10 +119,9 @@ class Attending:
 
     def streams(self, site: AttentionSite) -> bool:
         names = [described.name for described in self.described[site]]
-        watchers = [watcher for name in names for watcher in self.watchers.get(name, [])]
-        return not any(name in self.overrides for name in names) and all(
-            getattr(watcher, "streams_heads", False) for watcher in watchers
-        )
+        given: list[Sequence[object]] = [self.watchers.get(name, []) for name in names]
+        given += [self.overrides.get(name, []) for name in names]
+        return all(getattr(one, "streams_heads", False) for some in given for one in some)
 
     def override(self, site: AttentionSite, call: Call) -> Call:
         if torch._C._current_graph_task_id() != -1 and not self.recomputing:
@@ -164,28 +162,6 @@ class Attending:
         return restore
 
 
-def _described(model: nn.Module) -> dict[AttentionSite, tuple[Site, ...]]:
-    """Every site of the model with the name and layer of each of its calls, in execution order."""
-    found = [(name, module) for name, module in model.named_modules() if isinstance(module, AttentionSite)]
-    moments = [
-        (module.order[call] if module.order else place, _name(path, call, module.calls), module)
-        for place, (path, module) in enumerate(found)
-        for call in range(module.calls)
-    ]
-    layers: dict[str, int] = {}
-    described: dict[AttentionSite, tuple[Site, ...]] = {}
-    for _, name, module in sorted(moments, key=lambda moment: moment[0]):
-        site = Site(name, 0, module.kind, module.keys)
-        layers[site.stack] = layers.get(site.stack, -1) + 1
-        described[module] = (*described.get(module, ()), replace(site, layer=layers[site.stack]))
-    return described
-
-
-def _name(path: str, call: int, calls: int) -> str:
-    path = path.removesuffix(SITE_ATTRIBUTE).removesuffix(".") or SITE_ATTRIBUTE
-    return path if calls == 1 else f"{path}#{call}"
-
-
 def _by_site(override: Rule | Mapping[str, Rule] | None) -> Mapping[str, Rule]:
     if override is None:
         return {}
@@ -207,15 +183,17 @@ def _by_site_watch(watch: Watch, tape: Tape) -> list[tuple[str, Watcher]]:
         return list(watch.items())
     wanted: Sequence[str | Watcher] = list(watch) if isinstance(watch, list | tuple) else [watch]  # type: ignore[list-item]
     if not all(isinstance(item, str) or callable(item) for item in wanted):
-        raise ValueError(f"watch takes names or globs of sites, watchers, or None; came {watch!r}")
+        raise ValueError(f"watch takes names or globs of sites, watchers, or None; got {watch!r}")
     return [(item, tape) if isinstance(item, str) else ("*", item) for item in wanted]
 
 
 def _matched(wanted: Iterable[tuple[str, Item]], names: list[str]) -> dict[str, list[Item]]:
     """What belongs to which site, each glob resolved; an error lists the sites of the model."""
     matched: dict[str, list[Item]] = {}
-    for glob, item in wanted:
-        hits = [name for name in names if name == glob or fnmatchcase(name, glob)]
+    known = set(names)
+    for glob, item in wanted:  # a name is looked up, so that a rule for each of many layers costs no more than its own
+        plain = glob in known and not re.search(r"[*?\[]", glob)
+        hits = [glob] if plain else [name for name in names if name == glob or fnmatchcase(name, glob)]
         if not hits:
             raise UnknownSite(glob, names)
         for name in hits:
@@ -231,7 +209,7 @@ def _refuse_missing_layers(overrides: Mapping[str, Sequence[Rule]], described: M
         there = {described[name].layer for name, rules in overrides.items() if any(rule is r for r in rules)}
         missing = sorted(set(wanted or ()) - there)
         if missing:
-            raise ValueError(f"no layer {missing} among the sites to override; there are: {sorted(there)}")
+            raise ValueError(f"no layer {missing} among the sites to override; choose from: {sorted(there)}")
 
 
 def checked_weights(rule: Rule, call: Call) -> Tensor:

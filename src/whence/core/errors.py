@@ -1,4 +1,4 @@
-"""What can go wrong, each as a class of its own, so that a caller can distinguish them."""
+"""The errors, each with its own class, so that a caller can distinguish them."""
 
 from collections.abc import Iterable
 
@@ -8,12 +8,12 @@ class WhenceError(Exception):
 
 
 class UnknownSite(WhenceError, KeyError):
-    """A site was asked for that the model does not have."""
+    """A site was requested that the model does not have."""
 
     def __init__(self, asked: str, there_are: Iterable[str]) -> None:
         self.asked, self.there_are = asked, tuple(there_are)
         listed = ", ".join(self.there_are) or "none"
-        super().__init__(f"no attention site {asked!r}; there are: {listed}")
+        super().__init__(f"no attention site {asked!r}; choose from: {listed}")
 
     def __str__(self) -> str:  # KeyError would show the message as a quoted repr
         return str(self.args[0])

@@ -7,7 +7,7 @@ from functools import partial
 
 from torch import nn
 
-from whence.core.attending import site_module
+from whence.core.model_sites import site_module
 from whence.core.site import AttentionSite, Call, Renumbered
 from whence.core.tape import pick_heads
 
@@ -24,7 +24,7 @@ def relabelled(model: nn.Module, orders: Mapping[str, Sequence[int]]) -> Iterato
     for name, order in orders.items():
         module, *_ = site_module(model, name)
         if sorted(order) != list(range(len(order))):
-            raise ValueError(f"expected an order of the heads 0 to {len(order) - 1} for {name!r}, came {list(order)}")
+            raise ValueError(f"expected an order of the heads 0 to {len(order) - 1} for {name!r}, got {list(order)}")
         if modules.setdefault(module, tuple(order)) != tuple(order):
             raise ValueError(f"{name!r} is one layer that is called several times; its heads have one order")
     with Renumbered({module: partial(_renumber, order=order) for module, order in modules.items()}).entered():
@@ -33,5 +33,5 @@ def relabelled(model: nn.Module, orders: Mapping[str, Sequence[int]]) -> Iterato
 
 def _renumber(call: Call, order: Sequence[int]) -> Call:
     if len(order) != call.n_heads:
-        raise ValueError(f"expected an order of {call.n_heads} heads, came one of {len(order)}: {list(order)}")
+        raise ValueError(f"expected an order of {call.n_heads} heads, got one of {len(order)}: {list(order)}")
     return replace(pick_heads(call, order), heads=call.heads)

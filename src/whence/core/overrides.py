@@ -1,4 +1,4 @@
-"""Overrides: what the weights shall be instead.
+"""Overrides: attention weights in place of the model's own.
 
 An override is a function from a `Call` to weights. Those here act on the *free* keys of a row: permitted, not a sink,
 not spared. They share out the mass that the row has on its free keys; every other key keeps the weight it had. So each
@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from whence.core.errors import InvalidWeights
-from whence.core.permutations import random_orders
+from whence.core.permutations import shuffled
 from whence.core.read_rows import take_rows
 from whence.core.seeds import generator_from
 from whence.core.selection import Indices, Where, key_mask
@@ -119,11 +119,12 @@ def random(seed: int | torch.Generator = 0) -> Override:
     return Override("random", rule, generator)
 
 
-def permuted(seed: int | torch.Generator = 0, shared: Shared = "none") -> Override:
+def permuted(seed: int | torch.Generator = 0, shared: Shared = "none", before: int = 0) -> Override:
     """The row's own weights, shuffled among its free keys; new at every call (Jain & Wallace 2019, Algorithm 2).
 
     `shared` says which rows get the same permutation: `none` (each row its own), `heads`, `rows` (all queries of a
     head) or `all`. Rows with different free keys share a random order of the keys, each restricted to its own.
+    `before`: these texts follow so many others in a batch that runs in parts, and are shuffled as in the whole batch.
     """
     generator = generator_from(seed, "permuted")
     if shared not in get_args(Shared):
@@ -132,22 +133,9 @@ def permuted(seed: int | torch.Generator = 0, shared: Shared = "none") -> Overri
     def rule(call: Call, free: Free) -> Weights:
         batch, n_head, n_query, n_key = call.weights.shape
         drawn = (batch, 1 if shared in ("heads", "all") else n_head, 1 if shared in ("rows", "all") else n_query, n_key)
-        return _shuffled(call.weights, free, random_orders(drawn, free, generator))
+        return shuffled(call.weights, free, drawn, generator, before)
 
     return Override("permuted", rule, generator)
-
-
-def _shuffled(weights: Weights, free: Free, orders: Int[Tensor, " batch #head #query key"]) -> Weights:
-    """Put the weights of a row's free keys in another order.
-
-    An order lists the free keys first, then the bound. The i-th free key gets the weight of the i-th key listed; a
-    bound key, listed in its own place among the bound, gets its own.
-    """
-    if not bool(free.all()):
-        nth_free = free.cumsum(-1)
-        nth = torch.where(free, nth_free, nth_free[..., -1:] + (~free).cumsum(-1)) - 1
-        orders = orders.gather(-1, nth.expand(torch.broadcast_shapes(nth.shape, orders.shape)))
-    return weights.gather(-1, orders.expand_as(weights))
 
 
 def temperature(degrees: float | Float[Tensor, ""]) -> Override:
@@ -177,7 +165,7 @@ def scaled(keys: Indices, factor: float) -> Override:
 
 
 def without(keys: Indices, renormalise: bool = True) -> Override:
-    """No weight on these keys; the rest of the row is divided by its sum, or with `renormalise=False` left as it is.
+    """No weight on these keys; the rest of the row is divided by its sum, or with `renormalise=False` left unchanged.
 
     Serrano & Smith 2019 §4; Vashishth et al. 2019 §4.2. Where no weight is left to share out, that mass is lost.
     `Replay` takes other keys each time as truth values [times batch key].
@@ -231,7 +219,7 @@ def imposed(weights: Float[Tensor, "*times batch #head #query key"] | Tape) -> O
 def _refuse_no_numbers(given: object, what: str) -> None:
     if not isinstance(given, Tensor) or given.is_complex():
         came = f"a tensor of {given.dtype}" if isinstance(given, Tensor) else f"a {type(given).__name__}"
-        raise InvalidWeights(f"{what} to impose must be a tensor of real numbers [batch head query key]; came {came}")
+        raise InvalidWeights(f"{what} to impose must be a tensor of real numbers [batch head query key]; got {came}")
 
 
 def _recorded(tape: Tape, call: Call) -> Tensor:

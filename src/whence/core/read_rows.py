@@ -92,6 +92,6 @@ def _has_rows(tensor: Any, n_row: int) -> bool:
 
 
 def _gather_rows(tensor: Tensor, rows: Rows) -> Tensor:
-    """Some rows of each example; a tensor without a batch of its own (rotary angles) is taken for all alike."""
+    """Some rows of each example; a tensor without a batch axis (rotary angles) is used for all."""
     each = torch.arange(rows.shape[0], device=rows.device)[:, None]
     return tensor.expand(rows.shape[0], *tensor.shape[1:])[each, rows]

@@ -44,7 +44,7 @@ class Where:
 def key_mask(keys: Indices, call: Call) -> Bool[Tensor, "#batch key"]:
     """Which keys are meant; never a sink.
 
-    By index for all examples alike, by truth values [batch key], or, where each copy of the batch has keys of its own
+    By index (for all examples), by truth values [batch key], or, where each copy of the batch has keys of its own
     (partial recomputation), by truth values [times batch key].
     """
     n_key = call.weights.shape[-1] - call.sinks

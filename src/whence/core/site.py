@@ -1,7 +1,7 @@
 """The site: the one place where a model turns scores into attention weights.
 
 Every attention is three lines: *scores* e, *weights* α = normalise(e, mask), *context* Σ α·v. Only the middle line is
-the same everywhere, so it is a module of its own, without parameters. A model that computes its weights through an
+the same everywhere, so it is a separate module, without parameters. A model that computes its weights through an
 `AttentionSite` can be watched and overridden by `attending` without knowing it.
 """
 
@@ -22,6 +22,11 @@ Kind = Literal["self", "causal", "cross", "pool"]
 Keys = Literal["tokens", "parts"]
 
 
+def module_path(name: str) -> str:
+    """The path of a site's module in the model, from the site's name."""
+    return name.partition("#")[0]
+
+
 @dataclass(frozen=True)
 class Site:
     """Where a call took place: `name` is the site's path in the model (`path#k` for the k-th call of a shared module),
@@ -35,9 +40,25 @@ class Site:
     keys: Keys = "tokens"
 
     @property
+    def path(self) -> str:
+        """The path of its module in the model, without the number of the call."""
+        return module_path(self.name)
+
+    @property
+    def ordinal(self) -> int:
+        """Which call of its module it is, counted from 0; above 0 only where a layer is shared over depth."""
+        return int(self.name.partition("#")[2] or 0)
+
+    @property
+    def layer_path(self) -> str | None:
+        """The path of the layer that it is in: up to the first part that is a number; None if it is in no layer."""
+        numbered = re.match(r"(.*?(?:^|\.)\d+)(?:\.|$)", self.path)
+        return numbered and numbered[1]
+
+    @property
     def stack(self) -> str:
-        """The stack of layers that the site belongs to: its name with every number replaced by `*`."""
-        return re.sub(r"\d+", "*", self.name)
+        """The stack of layers that the site belongs to: its path with every number replaced by `*`."""
+        return re.sub(r"\d+", "*", self.path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +99,7 @@ class Session(Protocol):
     """What watches or replaces weights at a site."""
 
     def streams(self, site: "AttentionSite") -> bool:
-        """Whether it accepts the heads one after another, so that no tensor of all heads is needed."""
+        """Whether it accepts the heads one at a time, so that no tensor of all heads is needed."""
         ...
 
     def override(self, site: "AttentionSite", call: Call) -> Call: ...
@@ -187,8 +208,13 @@ class AttentionSite(nn.Module):
 
     @property
     def streams_heads(self) -> bool:
-        """Whether every session accepts the heads one after another."""
+        """Whether every session accepts the heads one at a time."""
         return not self._renumberings() and all(session.streams(self) for session in self.sessions)
+
+    @property
+    def checkpoints_heads(self) -> bool:
+        """Whether this site can checkpoint its heads one by one, so that the module around it need not be."""
+        return False
 
     def _renumberings(self) -> list["Renumbered"]:
         return [scope for scope in scopes_here(Renumbered) if self in scope.shown]
@@ -206,7 +232,7 @@ class AttentionSite(nn.Module):
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"attended": []}  # nobody attends to a copy yet
+        return self.__dict__ | {"attended": []}  # a copy has no sessions yet
 
     def extra_repr(self) -> str:
         return f"kind={self.kind!r}"

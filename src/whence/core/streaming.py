@@ -1,6 +1,6 @@
 """Watchers that reduce while the model runs, so that depth × heads × N × N weights are never kept.
 
-Each takes the calls as they come and holds one running result. All can take a layer's heads one after another, so that
+Each takes the calls as they come and holds one running result. All can take a layer's heads one at a time, so that
 an adopted model need not form the weights of all heads at once (only outside autograd; within it they come together).
 """
 
@@ -154,6 +154,16 @@ class HeadProduct:
             part = slice(call.heads[0], call.heads[-1] + 1)
             self.product[:, part] = weights @ self.product[:, part]
         self._seen = self._seen or call.heads[-1] == call.n_heads - 1
+
+    def read_from(self, positions: Float[Tensor, "batch *head query"]) -> Float[Tensor, "batch head key"]:
+        """How much of each input token each head brings to these positions, weighted: a row vector times the product.
+
+        The positions are the same for all heads, or each head has its own; before the first layer they are returned.
+        """
+        rows = positions if positions.dim() == 3 else positions[:, None]  # [batch #head query]
+        if self.product is None:
+            return rows
+        return (rows.to(self.product).expand(-1, self.product.shape[1], -1)[:, :, None] @ self.product)[:, :, 0]
 
 
 def _fitting(call: Call, stack: str | None, product: Tensor | None, what: str) -> str:

@@ -18,7 +18,7 @@ class Tape(Mapping[str, list[Call]]):
         self._dropped = {field: None for field in ("scores", "values") if field not in keep}
 
     def __call__(self, call: Call) -> None:
-        """Record a call. Scores and values are dropped unless asked for: they double the memory."""
+        """Record a call. Scores and values are dropped unless requested: they double the memory."""
         self._calls.setdefault(call.site.name, []).append(replace(call, mix=None, **self._dropped))  # type: ignore[arg-type]
 
     def __getitem__(self, name: str) -> list[Call]:
@@ -110,7 +110,7 @@ def _describe_selection(site: str, layers: tuple[int, ...] | None, kind: Kind | 
 def _only_heads(call: Call, heads: tuple[int, ...]) -> Call:
     missing = [head for head in heads if head not in call.heads]
     if missing:
-        raise ValueError(f"no head {missing} at site {call.site.name!r}; there are: {list(call.heads)}")
+        raise ValueError(f"no head {missing} at site {call.site.name!r}; choose from: {list(call.heads)}")
     return pick_heads(call, [call.heads.index(head) for head in heads])
 
 

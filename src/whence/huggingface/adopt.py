@@ -5,9 +5,9 @@ from contextlib import suppress
 from torch import nn
 from transformers import PreTrainedModel
 
-from whence.core.attending import SITE_ATTRIBUTE
 from whence.core.errors import CannotAttend, NoAttention
 from whence.core.hooks import remove_hooks
+from whence.core.model_sites import ADOPTED, SITE_ATTRIBUTE, hosts
 from whence.core.replaced import restore
 from whence.core.scope import undone
 from whence.core.site import AttentionSite
@@ -18,8 +18,6 @@ from whence.huggingface.eager_site import EagerSite
 from whence.huggingface.probe import Inputs, batch_of, evaluating, probe_inputs
 from whence.huggingface.proof import prove
 from whence.huggingface.unreached_site import Unreached, is_refusal
-
-ADOPTED = "_whence_adopted"  # on a model whose every attention has a site: those sites
 
 
 def adopt(model: nn.Module, example: Inputs | None = None) -> PreTrainedModel:
@@ -52,12 +50,12 @@ def adopt(model: nn.Module, example: Inputs | None = None) -> PreTrainedModel:
         _attach(log, batch_of(inputs))
         prove(model, inputs, log)
         _guard_unreached(log, unreached)
-        model.__dict__[ADOPTED] = tuple(_sites(model))
+        model.__dict__[ADOPTED] = tuple(hosts(model))
     return model
 
 
 def release(model: nn.Module) -> nn.Module:
-    """Give the model back as it was before `adopt`, whatever state it is in."""
+    """Restore the model to what it was before `adopt`, whatever its state."""
     if any(scope.open for site in _sites(model) for scope in site.attended):
         raise CannotAttend("the model is being attended; release it after the `with attending` block")
     for module in model.modules():
@@ -75,7 +73,7 @@ def _sites(model: nn.Module) -> list[AdoptedSite]:
 
 def _is_adopted(model: nn.Module) -> bool:
     """Whether every site that an adoption has put into the model is still there (a part may have been released)."""
-    return ADOPTED in model.__dict__ and set(model.__dict__[ADOPTED]) == set(_sites(model))
+    return ADOPTED in model.__dict__ and set(model.__dict__[ADOPTED]) == set(hosts(model))
 
 
 def _release_unproven(model: nn.Module) -> None:
@@ -107,7 +105,7 @@ def _has_own_sites(model: nn.Module) -> bool:
 
 
 def _parts_without_sites(model: nn.Module) -> list[PreTrainedModel]:
-    """The Hugging Face models that a model with sites of its own is built around."""
+    """The Hugging Face models inside a model that has its own sites."""
     found: list[PreTrainedModel] = []
     for child in model.children():
         if isinstance(child, PreTrainedModel) and not _has_own_sites(child):

@@ -69,5 +69,5 @@ def refuse_no_inputs(example: Any) -> None:
     if not isinstance(example, Mapping) or not any(isinstance(value, torch.Tensor) for value in example.values()):
         raise CannotAdopt(
             "an example is the keyword arguments of the model, tensors by name, as tokenizer(texts,"
-            f" return_tensors='pt') gives them; came a {type(example).__name__} without tensors"
+            f" return_tensors='pt') gives them; got a {type(example).__name__} without tensors"
         )

@@ -14,7 +14,7 @@ from typing import Any
 from torch import Tensor, nn
 from transformers import AttentionInterface
 
-from whence.core.attending import SITE_ATTRIBUTE
+from whence.core.model_sites import SITE_ATTRIBUTE
 from whence.core.scope import ANYWHERE, HERE, Scope, scopes_here
 from whence.core.site import AttentionSite
 

@@ -5,12 +5,14 @@ softcaps, sinks and position biases come right by themselves. Modules that are n
 the model makes its masks as before.
 """
 
+from functools import partial
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from whence.core.checkpointing import checkpointed
 from whence.core.errors import CannotAttend
 from whence.huggingface.base_site import AdoptedSite, permitted_by
 from whence.huggingface.interface import Lookup, ServedSite
@@ -20,7 +22,7 @@ from whence.huggingface.softmax_tap import OnSoftmax, Tap
 class InterfaceSite(AdoptedSite, ServedSite):
     """A site in a module that asks `ALL_ATTENTION_FUNCTIONS` for `config._attn_implementation`."""
 
-    sliceable = False  # whether the heads can be computed one after another; adoption finds out
+    sliceable = False  # whether heads can be computed one at a time; adoption finds out
 
     def refuse_unattendable(self) -> None:
         """Fused kernels form no weights."""
@@ -38,7 +40,25 @@ class InterfaceSite(AdoptedSite, ServedSite):
             if ready is not None:
                 session.ready_context = None  # type: ignore[attr-defined]
                 return ready, None
+        recompute = any(getattr(session, "recompute", False) for session in self.sessions)
+        if recompute and self.checkpoints_heads and torch.is_grad_enabled():
+            return self._checkpointed(lookup, module, *args, **kwargs)
         return attention(self, lookup, module, *args, **kwargs)
+
+    @property
+    def checkpoints_heads(self) -> bool:
+        """Whether the heads can be computed one after another, for all who attend."""
+        return self.sliceable and self.streams_heads
+
+    def _checkpointed(
+        self, lookup: Lookup, module: nn.Module, query: Tensor, key: Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[Tensor, None]:
+        """The context of all heads, each checkpointed by itself: no weights are kept, not even of one head."""
+        contexts = []
+        for part in _head_by_head(query.shape[1], key.shape[1]):
+            run = checkpointed(partial(attention, self, lookup, module, part=part))
+            contexts.append(run(query, key, *args, **kwargs)[0])
+        return torch.cat(contexts, dim=2), None
 
 
 def attention(
@@ -49,9 +69,10 @@ def attention(
     key: Tensor,
     value: Tensor,
     attention_mask: Tensor | None,
+    part: tuple[slice, slice] | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, Tensor | None]:
-    """The module's own eager function, its softmax delivered at the site."""
+    """The module's own eager function, its softmax delivered at the site; of a `part`, those query and key heads."""
     mask = _permitted(site, lookup, query, key, attention_mask, kwargs.get("is_causal"))
     added = attention_mask
     if mask is not None and (attention_mask is None or attention_mask.dtype == torch.bool):
@@ -101,7 +122,7 @@ def attention(
         return torch.cat(contexts, dim=2), torch.cat(
             weights, dim=1
         ) if weights else None  # for a caller that collects them
-    return run(ALL, ALL, deliver(ALL, ALL))
+    return run(*(part or (ALL, ALL)), deliver(*(part or (ALL, ALL))))
 
 
 ALL = slice(None)

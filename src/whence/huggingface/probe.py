@@ -45,6 +45,9 @@ def _candidates(model: PreTrainedModel) -> Iterator[Inputs]:
     if name == "input_ids":
         for batch in (2, 1):
             inputs = common | _text(text_config, batch, "attention_mask" in takes)
+            if "bbox" in takes:  # also where boxes may be left out: attention may depend on them
+                for others in companions(config, ["bbox"], batch, LENGTH):
+                    yield inputs | others
             if config.is_encoder_decoder and "decoder_input_ids" in takes:
                 targets = _text(text_config, batch, False, TARGET_LENGTH)["input_ids"]
                 yield inputs | {"decoder_input_ids": targets}

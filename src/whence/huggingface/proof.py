@@ -6,9 +6,10 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from whence.core.attending import SITE_ATTRIBUTE, attending
+from whence.core.attending import attending
 from whence.core.errors import CannotAdopt
-from whence.core.site import Call, Kind
+from whence.core.model_sites import SITE_ATTRIBUTE
+from whence.core.site import Call, Kind, module_path
 from whence.core.streaming import Summary
 from whence.core.tape import Tape
 from whence.huggingface.discovery import Attended
@@ -98,7 +99,7 @@ def _set_kinds(model: nn.Module, tape: Tape) -> None:
 
 def _host(model: nn.Module, site: str) -> Any:
     """The attention module of a site, by the site's name; a model that attends in its own forward is that itself."""
-    path = site.partition("#")[0]
+    path = module_path(site)
     return model if path == SITE_ATTRIBUTE else model.get_submodule(path)
 
 

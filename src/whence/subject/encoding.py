@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from jaxtyping import Int
 from tokenizers import Encoding
 from torch import Tensor, nn
 from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
@@ -78,7 +79,7 @@ class Encoder:
             raise BadData("some examples have a second text and some have none; expected all or none to have one")
         if getattr(self.model.config, "pairs", False) and not pairs:
             raise BadData(
-                "this model reads two texts and came with one; name the second (--pair TEXT to explain,"
+                "this model reads two texts and got one; give the second (--pair TEXT to explain,"
                 " --columns.pair NAME for a table)"
             )
         encoded = self.tokenizer(
@@ -118,6 +119,17 @@ class Encoder:
         rows = zip(texts, examples, batch.word.tolist(), strict=True)
         found = [spelled(text, example, numbers[: len(text)]) for text, example, numbers in rows]
         return [[*words, *[""] * (batch.word.shape[1] - len(words))] for words in found]
+
+    def offsets(self, batch: Batch, examples: Sequence[Example]) -> Int[Tensor, "batch token 2"]:
+        """Where every token of a batch of these examples begins and ends in its text, in characters; -1 for special
+        tokens.
+        """
+        found = torch.full((*batch.word.shape, 2), UNKNOWN)
+        for row, one in enumerate(self._tokenized(examples).encodings or []):
+            places = zip(one.sequence_ids, one.offsets, strict=True)
+            here = [(UNKNOWN, UNKNOWN) if segment is None else place for segment, place in places]
+            found[row, : len(here)] = torch.tensor(here)
+        return found
 
     def _refuse_empty(self, examples: Sequence[Example], numbers: Sequence[int], there: Tensor, complaint: str) -> None:
         for row in (~there).nonzero().flatten().tolist()[:1]:
@@ -171,19 +183,25 @@ class Encoder:
         return labels != UNKNOWN, labels, cut | torch.tensor([bool(row.overflowing) for row in encoded.encodings or []])
 
     def label_id(self, label: str) -> int:
-        """The number of a class by its name, or by its number if the model's classes have no names."""
+        """The number of a class by its name; or by its number, unless the model has classes named by numbers."""
         if label in self.label_ids:
             return self.label_ids[label]
         by_lower = {name.lower(): number for name, number in self.label_ids.items()}
         if label.lower() in by_lower:
             return by_lower[label.lower()]
-        nameless = all(name.upper().startswith("LABEL_") for name in self.label_ids)
-        if nameless and label.isdecimal() and int(label) in self.label_ids.values():
+        numbers = self.numbered()
+        if label.isdecimal() and int(label) in numbers:
             return int(label)
+        counted = f" (or their numbers, from 0 to {len(numbers) - 1})" if numbers and label.isdecimal() else ""
         raise BadData(
-            f"the label {label!r} is unknown to the model, whose labels are: {', '.join(self.label_ids)}. Rename the"
-            " labels in the table, or name another label column (--columns.label NAME)"
+            f"the label {label!r} is unknown to the model, whose labels are: {', '.join(self.label_ids)}{counted}."
+            " Rename the labels in the table, or name another label column (--columns.label NAME)"
         )
+
+    def numbered(self) -> dict[int, str]:
+        """The name of each class by its number; empty where a name is a number, so that numbers mean names."""
+        named_by_numbers = any(name.strip().lstrip("+-").isdecimal() for name in self.label_ids)
+        return {} if named_by_numbers else {number: name for name, number in self.label_ids.items()}
 
 
 def predicting_next(batch: Batch, padding: int) -> Batch:

@@ -19,6 +19,7 @@ import whence.models  # noqa: F401  (makes the reference models known to the Aut
 from whence.core.errors import CannotLoad
 from whence.data.formats.text import file_exists
 from whence.reference_model import register_plugins
+from whence.subject.model_names import refuse_missing_folder
 
 TASKS = {
     "sequence-classification": transformers.AutoModelForSequenceClassification,
@@ -47,12 +48,13 @@ def load_model(
     Python files that come with the model: only for models whose authors you trust.
     """
     if task is not None and task not in TASKS:
-        raise CannotLoad(f"no task {task!r}; there are: {', '.join(TASKS)}")
+        raise CannotLoad(f"no task {task!r}; choose from: {', '.join(TASKS)}")
     if file_exists(name) and Path(name).is_file():
         raise CannotLoad(
             f"{name} is a file; expected a folder written by save_pretrained, or a hub name. A pickled model is not"
             " loaded, since a pickle can run any code: save it with model.save_pretrained(folder)."
         )
+    refuse_missing_folder(name)
     try:
         register_plugins()
         config = AutoConfig.from_pretrained(name, trust_remote_code=trust_remote_code)
@@ -86,18 +88,18 @@ def load_model(
 
 
 def load_tokenizer(name: str | Path, *, trust_remote_code: bool = False) -> PreTrainedTokenizerBase:
-    """The tokenizer that was saved beside a model."""
+    """The tokenizer that was saved with a model."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
     except (OSError, ValueError, KeyError, StrictDataclassError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise CannotLoad(
-            f"the tokenizer of {name} could not be loaded ({first}); save it beside the model with"
+            f"the tokenizer of {name} could not be loaded ({first}); save it next to the model with"
             " tokenizer.save_pretrained(folder)"
         ) from error
     if not set(tokenizer.get_vocab()) - {*tokenizer.all_special_tokens, "▁"}:  # made by transformers of no files at all
         raise CannotLoad(
-            f"the tokenizer of {name} knows no words: its files may be missing; save it beside the model"
+            f"the tokenizer of {name} knows no words: its files may be missing; save it next to the model"
             " with tokenizer.save_pretrained(folder)"
         )
     return tokenizer
@@ -155,7 +157,7 @@ def _explained(name: str | Path, error: Exception, trusted: bool) -> str:
         )
     if "ignore_mismatched_sizes" in str(error):
         return f"{name} could not be loaded: the sizes in its config.json are not those of its weights"
-    said = " ".join(str(error).split())
+    message = " ".join(str(error).split())
     if not file_exists(name):
-        return f"there is no folder {name}, and no model of that name could be had from the hub: {said}"
-    return f"{name} could not be loaded: {said}"
+        return f"there is no folder {name}, and no model of that name could be loaded from the hub: {message}"
+    return f"{name} could not be loaded: {message}"

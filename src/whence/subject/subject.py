@@ -1,4 +1,4 @@
-"""The subject of an audit: a model, its tokenizer and its task as one thing."""
+"""The subject of an audit: a model, its tokenizer and its task as one object."""
 
 import hashlib
 import json
@@ -12,8 +12,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from whence.core.attending import sites
 from whence.core.errors import BadConfig, CannotLoad
+from whence.core.model_sites import sites
 from whence.core.site import Site
 from whence.data.examples import Example
 from whence.huggingface import adopt
@@ -82,7 +82,7 @@ class Subject:
 
     @property
     def fingerprint(self) -> str:
-        """sha256 of weights, config and vocabulary: two subjects with the same one predict alike.
+        """sha256 of weights, config and vocabulary: two subjects with the same fingerprint predict the same.
 
         It is computed again only after a tensor was replaced or changed in place (torch counts such changes).
         """
@@ -107,14 +107,14 @@ class Subject:
     ) -> Batch:
         """The examples as one batch; `numbers` says which of the corpus they are.
 
-        With `ahead` a language model is asked for what comes after each text, else for each token from those before.
+        With `ahead` a language model predicts what comes after each text, else each token from those before it.
         """
         return self._here(
             self.encoder.encode(examples, range(len(examples)) if numbers is None else numbers, ahead=ahead)
         )
 
     def read(self, examples: Sequence[Example], numbers: Sequence[int] | None = None) -> Batch:
-        """The texts as one batch, whatever is to be answered and whatever is right: enough to see how they are read."""
+        """The texts as one batch without labels or targets: enough to see how they are read."""
         return self._here(self.encoder.read(examples, range(len(examples)) if numbers is None else numbers))
 
     def _here(self, batch: Batch) -> Batch:
@@ -205,9 +205,9 @@ def load(
 ) -> Subject:
     """A saved model with its tokenizer, by folder or hub name, ready to be audited."""
     if dtype not in DTYPES:
-        raise BadConfig(f"no dtype {dtype!r}; there are: {', '.join(DTYPES)}")
+        raise BadConfig(f"no dtype {dtype!r}; choose from: {', '.join(DTYPES)}")
     if task is not None and task not in TASKS:
-        raise BadConfig(f"no task {task!r}; there are: {', '.join(TASKS)}")
+        raise BadConfig(f"no task {task!r}; choose from: {', '.join(TASKS)}")
     try:
         where = torch.device(device)
         torch.empty(0, device=where)

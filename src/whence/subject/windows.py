@@ -4,19 +4,19 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 import torch
-from jaxtyping import Shaped
+from jaxtyping import Int, Shaped
 from torch import Tensor
 
 from whence.core.errors import BadData
 from whence.data.examples import Example
 from whence.subject.batch import Batch
-from whence.subject.encoding import Encoder
+from whence.subject.encoding import UNKNOWN, Encoder
 
 
 class WindowEncoder(Encoder):
     """Turns narratives into batches: the model's inputs are [batch window token], its `labels` [batch window].
 
-    Every window is read as a text of its own. Windows are padded to the longest of the batch, narratives with empty
+    Every window is read as a separate text. Windows are padded to the longest of the batch, narratives with empty
     windows at their end. A text without windows is one window.
     """
 
@@ -39,6 +39,10 @@ class WindowEncoder(Encoder):
         n_window = batch.predicted_positions.shape[1]
         padding = [""] * (batch.special.shape[1] // n_window)
         return list(_joined(words, [len(windows) for windows in narratives], n_window, padding))
+
+    def offsets(self, batch: Batch, examples: Sequence[Example]) -> Int[Tensor, "batch token 2"]:
+        """Unknown: windows are read one by one."""
+        return torch.full((*batch.word.shape, 2), UNKNOWN)
 
     def _laid_out(self, rows: Batch, narratives: list[list[Example]], labels: Tensor, numbers: Tensor) -> Batch:
         """The rows of all windows, joined to one row per narrative."""

@@ -204,7 +204,7 @@ def test_one_site_is_wanted():
     model, inputs = subject("bert")
     with pytest.raises(ValueError, match="expected one site; '\\*' matches 2: bert"):
         Replay(model, "*", inputs)
-    with pytest.raises(UnknownSite, match=r"no attention site 'nowhere'; there are: bert.encoder"):
+    with pytest.raises(UnknownSite, match=r"no attention site 'nowhere'; choose from: bert.encoder"):
         Replay(model, "nowhere", inputs)
 
 

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
-from whence.core.attending import Rule, checked_weights, site_module
+from whence.core.attending import Rule, checked_weights
 from whence.core.errors import CannotReplay
+from whence.core.model_sites import site_module
 from whence.core.overrides import uniform
 from whence.core.read_rows import Rows, equally_many, fill_rows, last_layer_around, rows_read, take_rows
 from whence.core.replaced import Replaced
