@@ -9,9 +9,12 @@ from torch.testing import assert_close
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from whence import attending, uniform
+from whence.data.synthetic import stories
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
 from whence.models.additive import AdditiveScore, Decoder, DotScore
 from whence.models.parts.encoders import AverageEncoder, CNNEncoder, LSTMEncoder, to_the_front
+from whence.training.config import Training
+from whence.training.init import untrained
 
 TINY = {"vocab_size": 20, "embedding_size": 6, "hidden_size": 4}
 
@@ -221,3 +224,22 @@ def test_bad_options_and_bad_padding_are_refused():
         model(tensor([[0, 5, 6]]), attention_mask=tensor([[0, 1, 1]]))
     with pytest.raises(ValueError, match="padding must stand at the end of each text"):
         model(tensor([[0, 5, 6]]))
+
+
+@pytest.mark.parametrize(("attention", "parts"), [("additive", 3), ("dot", 1)])
+def test_initial_scores_can_be_enlarged_and_vectors_frozen(attention, parts, tmp_path):
+    corpus = stories.load(sizes={"train": 20, "dev": 4, "test": 4})
+    file = tmp_path / "vectors.txt"
+    file.write_text("anna 1 2\nharbour 0 1\n")
+    sizes = {"attention": attention, "hidden_size": 4, "vectors": file}
+    plain, large = (
+        untrained(Training(data="stories", **sizes, **more), corpus).model
+        for more in ({}, {"projection_scale": 3.0, "v_scale": 2.0, "freeze": True})
+    )
+    ratios = {"project": 3.0, "ask": 3.0, "v": 2.0, "query": 6.0}
+    weights = [name for name, _ in plain.score.named_parameters() if name.endswith("weight")]
+    assert len(weights) == parts
+    for name in weights:
+        assert_close(large.score.get_parameter(name), ratios[name.split(".")[0]] * plain.score.get_parameter(name))
+    assert plain.embeddings.weight.requires_grad
+    assert not large.embeddings.weight.requires_grad

@@ -12,8 +12,8 @@ from whence.data.synthetic import clauses, entailment, numerals
 from whence.models import DisanConfig, DisanForSequenceClassification, DisanForTokenClassification
 from whence.subject.subject import load
 from whence.training.config import Training
-from whence.training.fit import _groups
 from whence.training.init import untrained
+from whence.training.recipe import parameter_groups
 from whence.training.train import train
 
 SMALL = {"model": "disan", "embedding_size": 6, "hidden_size": 4, "epochs": 1, "batch_size": 8}
@@ -46,7 +46,7 @@ def test_its_options_are_those_of_its_authors():
     assert {"hidden_size": 300, "dropout": 0.25, "batch_size": 64}.items() <= training.flat().items()
     assert (training.optimizer, training.learning_rate, training.weight_decay) == ("adadelta", 0.5, 5e-5)
     model = untrained(Training(**SMALL), entailment.load(sizes={"train": 12})).model
-    decayed, spared = _groups(model, training.recipe)
+    decayed, spared = parameter_groups(model, training.recipe)
     assert (decayed["weight_decay"], spared["weight_decay"]) == (5e-5, 0.0)
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     assert {names[id(p)].removesuffix(".weight") for p in decayed["params"]} == {

@@ -114,10 +114,10 @@ def test_it_is_trained_saved_and_known_to_the_auto_classes(tmp_path):
 @pytest.mark.parametrize(
     ("training", "data", "says"),
     [
-        ({"model": "reader", "encoder": "cnn"}, recall, "encoder: input should be 'rnn', 'lstm' or 'gru', came 'cnn'"),
+        ({"model": "reader", "encoder": "cnn"}, recall, "encoder: input should be 'rnn', 'lstm' or 'gru', got 'cnn'"),
         ({"model": "reader"}, stories, "reader reads one text; stories has pairs"),
-        ({"model": "additive", "encoder": "gru"}, recall, "should be 'lstm', 'cnn' or 'average', came 'gru'"),
-        ({"model": "additive", "attention": "none"}, recall, "should be 'additive' or 'dot', came 'none'"),
+        ({"model": "additive", "encoder": "gru"}, recall, "should be 'lstm', 'cnn' or 'average', got 'gru'"),
+        ({"model": "additive", "attention": "none"}, recall, "should be 'additive' or 'dot', got 'none'"),
     ],
 )
 def test_what_it_cannot_be_is_said(training, data, says):

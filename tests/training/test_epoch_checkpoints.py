@@ -16,8 +16,9 @@ from whence.subject.subject import load
 from whence.training import fit as fitting
 from whence.training.config import Training
 from whence.training.epoch_checkpoints import kept_epochs
-from whence.training.fit import Recipe, fit
+from whence.training.fit import fit
 from whence.training.init import untrained
+from whence.training.recipe import Recipe
 from whence.training.record import RECORD, recorded_training
 from whence.training.train import train
 

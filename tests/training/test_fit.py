@@ -11,10 +11,13 @@ from whence.core.errors import BadData
 from whence.core.overrides import random, uniform
 from whence.data.synthetic import stories
 from whence.subject.metrics import accuracy, scores
+from whence.training import batching
 from whence.training import fit as fitting
+from whence.training.batching import by_length
 from whence.training.config import Training
-from whence.training.fit import Recipe, by_length, fit
+from whence.training.fit import fit
 from whence.training.init import untrained
+from whence.training.recipe import Recipe, parameter_groups, rate
 
 RECIPE = Recipe(epochs=4, batch_size=12, learning_rate=1e-2, patience=4)
 
@@ -149,11 +152,13 @@ def test_random_attention_is_drawn_anew_in_every_epoch(subject, corpus):
     assert len({state.numpy().tobytes() for state in seen}) == 4  # two epochs, train and dev
 
 
-def test_decay_on_all_but_what_scores_the_attention(subject):
-    decayed, spared = fitting._groups(subject.model, Recipe(weight_decay=0.3))
+def test_decay_on_all_but_what_scores_the_attention_and_makes_its_query(subject):
+    decayed, spared = parameter_groups(subject.model, Recipe(weight_decay=0.3))
     names = {id(parameter): name for name, parameter in subject.model.named_parameters()}
     assert (decayed["weight_decay"], spared["weight_decay"]) == (0.3, 0.0)
-    assert {names[id(p)] for p in spared["params"]} == {"score.query.weight", "score.query.bias"}
+    assert {names[id(p)] for p in spared["params"]} == {
+        *("score.query.weight", "score.query.bias", "question.project.weight", "question.project.bias")
+    }
     assert len(decayed["params"]) + len(spared["params"]) == len(names)
 
 
@@ -170,7 +175,7 @@ def test_a_parameter_that_gets_no_gradient_decays(subject, corpus):
 
 
 def test_batches_hold_every_text_once_and_like_lengths_together(corpus, generator, monkeypatch):
-    monkeypatch.setattr(fitting, "POOL", 2)
+    monkeypatch.setattr(batching, "POOL", 2)
     batches = by_length(corpus["train"], 10, generator)
     assert sorted(number for batch in batches for number in batch) == list(range(48))
     lengths = [[len(corpus["train"][number].text) for number in batch] for batch in batches]
@@ -197,3 +202,8 @@ def test_scores_count_each_example_alike():
 def test_nothing_to_learn_from_is_refused(subject, corpus):
     with pytest.raises(BadData, match="fitting needs examples to train on and to select by; came 48 and 0"):
         fit(subject, corpus["train"], (), RECIPE)
+
+
+def test_the_rate_cools_down_at_the_end():
+    recipe = Recipe(epochs=10, schedule="cool-down", cool_down=4)
+    assert [rate(recipe, epochs, 7) for epochs in (0.5, 6.0, 7.0, 9.0, 10.0)] == [1.0, 1.0, 0.75, 0.25, 0.0]

@@ -6,10 +6,11 @@ from torch.testing import assert_close
 
 from support import zoo
 from support.tokenizing import reader, wordpiece
+from support.trainings import SMALL
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
-from whence.data.synthetic import clauses, reviews
+from whence.data.synthetic import clauses
 from whence.subject.subject import Subject, load
 from whence.training.adversarial import observe
 from whence.training.config import Training
@@ -26,14 +27,8 @@ def watched(subject, batch):
 
 
 @pytest.fixture(scope="module")
-def corpus():
-    return reviews.load(sizes={"train": 150, "dev": 40, "test": 40})
-
-
-@pytest.fixture(scope="module")
-def base(corpus, tmp_path_factory):
-    training = Training(data="reviews", embedding_size=16, hidden_size=8, epochs=2, learning_rate=1e-2)
-    return training, train(training, tmp_path_factory.mktemp("base") / "m", corpus=corpus, quiet=True)
+def base(few_reviews, tmp_path_factory):
+    return SMALL, train(SMALL, tmp_path_factory.mktemp("base") / "m", corpus=few_reviews, quiet=True)
 
 
 def guided_by(subject, source="base") -> GuidedBy:
@@ -42,7 +37,7 @@ def guided_by(subject, source="base") -> GuidedBy:
 
 @pytest.mark.parametrize("encoder", ["lstm", "average"])
 def test_the_imposed_attention_is_the_sources_exactly_while_training_and_testing(
-    base, corpus, tmp_path, encoder, monkeypatch
+    base, few_reviews, tmp_path, encoder, monkeypatch
 ):
     training, subject = base
     told = training.with_options({"encoder": encoder, "seed": 3, "guided_by": guided_by(subject)})
@@ -58,12 +53,12 @@ def test_the_imposed_attention_is_the_sources_exactly_while_training_and_testing
 
     with monkeypatch.context() as patch:
         patch.setattr("whence.training.train.Guided", Watching)
-        trained = train(told, tmp_path / encoder, corpus=corpus, quiet=True)
+        trained = train(told, tmp_path / encoder, corpus=few_reviews, quiet=True)
     assert len(used) > 10
     for one, other in zip(used, wanted, strict=True):
         assert torch.equal(one, other)
-    batch = subject.encode(corpus["test"])
-    again = train(told, tmp_path / encoder, corpus=corpus, quiet=True)  # from its folder
+    batch = subject.encode(few_reviews["test"])
+    again = train(told, tmp_path / encoder, corpus=few_reviews, quiet=True)  # from its folder
     assert isinstance(again, Guided)
     assert_close(again.predict(batch), trained.predict(batch))
     assert torch.equal(watched(again, batch)["attention"], watched(subject, batch)["attention"])
@@ -90,10 +85,10 @@ def test_other_sources_are_distributions_and_the_same_every_time(name, source):
         assert not torch.equal(watched(Guided(subject, base, source, seed=2), batch)[site], first[site])
 
 
-def test_only_what_is_imposed_matters_to_the_scores_of_a_guided_model(base, corpus):
+def test_only_what_is_imposed_matters_to_the_scores_of_a_guided_model(base, few_reviews):
     training, subject = base
-    guided, _ = start(training.with_options({"guided_by": guided_by(subject), "seed": 5}), corpus)
-    batch = guided.encode(corpus["dev"][:8])
+    guided, _ = start(training.with_options({"guided_by": guided_by(subject), "seed": 5}), few_reviews)
+    batch = guided.encode(few_reviews["dev"][:8])
     before = guided.predict(batch)
     with torch.no_grad():
         for name, parameter in guided.model.named_parameters():

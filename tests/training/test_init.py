@@ -7,8 +7,8 @@ import torch
 from torch.testing import assert_close
 
 from support import saved_models
-from whence.core.attending import sites
 from whence.core.errors import BadConfig, BadData, CannotLoad
+from whence.core.model_sites import sites
 from whence.data.synthetic import entailment, narratives, numerals, reviews, stories
 from whence.models.hierarchical import sentence_ends
 from whence.reference_model import REFERENCE_MODELS
@@ -100,13 +100,13 @@ def test_defaults_of_models_by_hand():
 
 
 def test_an_option_that_the_model_does_not_have_is_refused_with_those_it_has():
-    with pytest.raises(BadConfig, match=r"^layers: additive has no such option; it has: attention, .*, hidden_size; "):
+    with pytest.raises(BadConfig, match=r"^layers: additive has no such option; it has: attention, .*, v_scale; "):
         training_for("additive", layers=2)
     with pytest.raises(BadConfig, match=r"did you mean encoder\?"):
         training_for("additive", encodr="cnn")
     with pytest.raises(BadConfig, match="a saved model that is fine-tuned has none of its own; every training has: ad"):
         training_for("some/saved-model", hidden_size=3)
-    with pytest.raises(BadConfig, match="encoder: input should be 'lstm', 'cnn' or 'average', came 'gru'"):
+    with pytest.raises(BadConfig, match="encoder: input should be 'lstm', 'cnn' or 'average', got 'gru'"):
         training_for("additive", encoder="gru")
 
 

@@ -103,7 +103,11 @@ def labelled(*labels):
             r"has one class only \(a\); expected two or more",
         ),
         ({"train": labelled("a", "a"), "dev": labelled("b")}, ("a", "b"), r"has one class only \(a\)"),
-        ({"train": labelled("a", None), "dev": labelled("b")}, ("a", "b"), "examples without a label in train"),
+        (
+            {"train": labelled("a", None), "dev": labelled("b")},
+            ("a", "b"),
+            r"examples without a label in train \(row 2 of it",
+        ),
         ({"train": labelled("a", "b"), "dev": labelled("b", None)}, ("a", "b"), "examples without a label in dev"),
         ({"train": labelled("a", "b")}, ("a", "b"), "has the splits train; training needs train and dev"),
         ({"dev": labelled("a", "b")}, ("a", "b"), "has the splits dev; training needs train and dev"),
@@ -176,7 +180,8 @@ def test_vectors_of_another_language_are_refused(corpus, tmp_path):
 # many at once, and killed
 
 
-def test_side_by_side_is_as_one_by_one(corpus, tmp_path):
+def test_side_by_side_is_as_one_by_one(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr("whence.training.train.processors", lambda: 2)
     each = [SMALL.with_options({"seed": seed, "epochs": 1}) for seed in (0, 1, 2)]
     train(each[0], tmp_path / "side 0", corpus=corpus, quiet=True)
     made = (tmp_path / "side 0" / "model.safetensors").stat().st_mtime_ns

@@ -21,7 +21,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from whence.core.errors import BadConfig
 from whence.core.site import AttentionSite
-from whence.models.parts.encoders import ENCODERS, LSTMEncoder, PlainModel, real_tokens, specials, to_the_front, whole
+from whence.models.parts.encoders import ENCODERS, LSTMEncoder, PlainModel, real_tokens, specials, to_the_front
 from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
 
 
@@ -32,7 +32,7 @@ class AdditiveConfig(PreTrainedConfig):
     unless `attend_specials`. With `pairs` the second text is the query; with `bypass` it is also an input of the
     decoder, as in Jain & Wallace's question answering (in Vashishth et al. 2019 the decoder sees the attended text
     alone). With `conditional` the second text's LSTM starts from the first text's last state, hidden and cell of each
-    direction.
+    direction. `frozen_vectors` are not trained.
     """
 
     model_type = "whence-additive"
@@ -46,6 +46,7 @@ class AdditiveConfig(PreTrainedConfig):
     bypass: bool = False
     conditional: bool = False
     attend_specials: bool = False
+    frozen_vectors: bool = False
     pad_token_id: int | None = 0
     bos_token_id: int | None = None
     eos_token_id: int | None = None
@@ -73,6 +74,13 @@ class AdditiveScore(nn.Module):
             projected = projected + self.ask(question)[:, None]  # (2)
         return self.v(torch.tanh(projected)).squeeze(-1)
 
+    @torch.no_grad()
+    def enlarge(self, projections: float, v: float) -> None:
+        """Multiply the initial W (W₁, W₂) and v."""
+        for linear, factor in ((self.project, projections), (self.ask, projections), (self.v, v)):
+            if linear is not None:
+                linear.weight *= factor
+
 
 class DotScore(nn.Module):
     """vᵀ h / √width (the scaled dot product with a learned query), with a question (W q + b)ᵀ h / √width."""
@@ -86,6 +94,11 @@ class DotScore(nn.Module):
     ) -> Float[Tensor, "batch token"]:
         scores = self.query(hidden) if question is None else hidden @ self.query(question)[..., None]
         return scores.squeeze(-1) / math.sqrt(hidden.shape[-1])
+
+    @torch.no_grad()
+    def enlarge(self, projections: float, v: float) -> None:
+        """Multiply the initial W, or v if there is no question."""
+        self.query.weight *= projections * v
 
 
 SCORES: dict[str, type[AdditiveScore] | type[DotScore]] = {"additive": AdditiveScore, "dot": DotScore}
@@ -130,6 +143,7 @@ class AdditiveForSequenceClassification(PlainModel):
             )
         encoder = ENCODERS[config.encoder]
         self.embeddings = nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
+        self.embeddings.weight.requires_grad_(not config.frozen_vectors)
         self.encoder = encoder(config.embedding_size, config.hidden_size)
         self.question = encoder(config.embedding_size, config.hidden_size) if config.pairs else None
         self.score = SCORES[config.attention](self.encoder.width, config.pairs, bias=not config.conditional)
@@ -160,6 +174,12 @@ class AdditiveForSequenceClassification(PlainModel):
         loss = None if labels is None else self.loss_function(labels, logits, self.config)
         return SequenceClassifierOutput(loss=loss, logits=logits)
 
+    def has_no_decay(self, name: str) -> bool:
+        """What scores the attention is exempt, and so is the encoder of the query: its gradient is faint at first, and
+        Adam makes of the decay of a parameter without gradient a step of full length.
+        """
+        return super().has_no_decay(name) or name.startswith("question.")
+
     def _texts(self, mask: Tensor, token_type_ids: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Which tokens are the first text's, and which the second's, where pairs are read."""
         if self.question is None:
@@ -175,9 +195,8 @@ class AdditiveForSequenceClassification(PlainModel):
             return self.encoder(x, text)[0], None
         second = to_the_front(x, asked)
         if self.config.conditional and isinstance(self.encoder, LSTMEncoder) and isinstance(self.question, LSTMEncoder):
-            hidden, state = self.encoder.read(x, text)
-            _, (last, _) = self.question.read(*second, start=state)
-            return hidden, whole(last)
+            hidden, state = self.encoder.with_state(x, text)
+            return hidden, self.question(*second, start=state)[1]
         return self.encoder(x, text)[0], self.question(*second)[1]
 
 
@@ -193,13 +212,23 @@ class AdditiveOptions(ModelOptions):
     bypass: bool = Field(False, description="pairs: let the second text reach the decoder past the attention")
     embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")
     hidden_size: int = Field(128, gt=0, description="width of the encoder (per direction of the lstm)")
+    freeze: bool = Field(False, description="do not train the given word vectors")
+    projection_scale: float = Field(
+        1.0, gt=0, description="multiplies the initial W (W₁, W₂) of the attention's scores"
+    )
+    v_scale: float = Field(1.0, gt=0, description="multiplies the initial v of the attention's scores")
+
+    @property
+    def freezes_vectors(self) -> bool:
+        """The option `freeze`."""
+        return self.freeze
 
 
 def build(options: AdditiveOptions, inputs: BuildInputs) -> AdditiveForSequenceClassification:
     """A classifier of texts, or of pairs if the corpus has them."""
     if options.bypass and not inputs.has_pairs:
         raise BadConfig(f"bypass is for corpora of pairs; {inputs.corpus.name} has single texts")
-    return AdditiveForSequenceClassification(
+    model = AdditiveForSequenceClassification(
         AdditiveConfig(
             encoder=options.encoder,
             attention=options.attention,
@@ -207,9 +236,12 @@ def build(options: AdditiveOptions, inputs: BuildInputs) -> AdditiveForSequenceC
             pairs=inputs.has_pairs,
             hidden_size=options.hidden_size,
             embedding_size=inputs.vector_width or options.embedding_size,
+            frozen_vectors=options.freeze and inputs.vector_width is not None,
             **inputs.config_values,
         )
     )
+    model.score.enlarge(options.projection_scale, options.v_scale)
+    return model
 
 
 MODEL = ReferenceModel("additive", __doc__, AdditiveOptions, ("sequence-classification",), build)

@@ -19,13 +19,21 @@ class ConditionalOptions(ModelOptions):
     bypass: bool = Field(False, description="let the second text reach the decoder past the attention")
     embedding_size: int = Field(300, gt=0, description="width of a word vector, where no vectors are given")
     hidden_size: int = Field(128, gt=0, description="width of the encoder, per direction")
+    freeze: bool = Field(False, description="do not train the given word vectors")
+    projection_scale: float = Field(1.0, gt=0, description="multiplies the initial W₁ and W₂ of the attention's scores")
+    v_scale: float = Field(1.0, gt=0, description="multiplies the initial v of the attention's scores")
+
+    @property
+    def freezes_vectors(self) -> bool:
+        """The option `freeze`."""
+        return self.freeze
 
 
 def build(options: ConditionalOptions, inputs: BuildInputs) -> AdditiveForSequenceClassification:
     """A classifier of pairs."""
     if not inputs.has_pairs:
         raise BadConfig(f"conditional is for corpora of pairs; {inputs.corpus.name} has single texts")
-    return AdditiveForSequenceClassification(
+    model = AdditiveForSequenceClassification(
         AdditiveConfig(
             attention=options.attention,
             bypass=options.bypass,
@@ -33,9 +41,12 @@ def build(options: ConditionalOptions, inputs: BuildInputs) -> AdditiveForSequen
             pairs=True,
             hidden_size=options.hidden_size,
             embedding_size=inputs.vector_width or options.embedding_size,
+            frozen_vectors=options.freeze and inputs.vector_width is not None,
             **inputs.config_values,
         )
     )
+    model.score.enlarge(options.projection_scale, options.v_scale)
+    return model
 
 
 MODEL = ReferenceModel("conditional", __doc__, ConditionalOptions, ("sequence-classification",), build)

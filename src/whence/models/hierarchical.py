@@ -31,7 +31,7 @@ from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
 class HierarchicalConfig(PreTrainedConfig):
     """`hidden_size` is per direction of the GRUs, `attention_size` the width of u and c in Eq. 1. A sentence ends with
     one of `sentence_end_ids` (the numbers of . ! ?, say). The first and last token of a text (`bos`, `eos`) get no
-    attention unless `attend_specials`.
+    attention unless `attend_specials`. `frozen_vectors` are not trained.
     """
 
     model_type = "whence-hierarchical"
@@ -45,6 +45,7 @@ class HierarchicalConfig(PreTrainedConfig):
     output_dropout: float = 0.0
     sentence_end_ids: list[int] = field(default_factory=list)
     attend_specials: bool = False
+    frozen_vectors: bool = False
     pad_token_id: int | None = 0
     bos_token_id: int | None = None
     eos_token_id: int | None = None
@@ -126,6 +127,7 @@ class HierarchicalForSequenceClassification(PlainModel):
     def __init__(self, config: HierarchicalConfig) -> None:
         super().__init__(config)
         self.embeddings = nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
+        self.embeddings.weight.requires_grad_(not config.frozen_vectors)
         self.words = Level(config.embedding_size, config, config.word_dropout)
         self.word_attention = AttentionSite(kind="pool", keys="parts")
         self.sentences = Level(self.words.encoder.width, config, config.sentence_dropout)
@@ -171,6 +173,12 @@ class HierarchicalForSequenceClassification(PlainModel):
         of_sentence = tape.only("sentence_attention").weights[:, 0, 0]  # [batch sentence]
         return layout.back(in_sentence * of_sentence[..., None])
 
+    def sentence_layout(
+        self, input_ids: Int[Tensor, "batch token"], attention_mask: Int[Tensor, "batch token"] | None = None, **_: Any
+    ) -> Layout:
+        """Which sentence each token is in, and its place there: what the axes of the sites mean."""
+        return self._layout(input_ids, attention_mask)[0]
+
     def _layout(self, input_ids: Tensor, attention_mask: Tensor | None) -> tuple[Layout, Tokens, Tokens]:
         """The layout of the tokens, which are real, and which may be attended to."""
         tokens, special = real_tokens(input_ids, attention_mask, self.config), specials(input_ids, self.config)
@@ -189,6 +197,12 @@ class HierarchicalOptions(ModelOptions):
     embedding_size: int = Field(200, gt=0, description="width of a word vector, where no vectors are given")
     hidden_size: int = Field(50, gt=0, description="width of both encoders, per direction")
     dropout: float = Field(0.0, ge=0, lt=1, description="of words; half of it of sentences and of the output")
+    freeze: bool = Field(False, description="do not train the given word vectors")
+
+    @property
+    def freezes_vectors(self) -> bool:
+        """The option `freeze`."""
+        return self.freeze
 
 
 def build(options: HierarchicalOptions, inputs: BuildInputs) -> HierarchicalForSequenceClassification:
@@ -201,6 +215,7 @@ def build(options: HierarchicalOptions, inputs: BuildInputs) -> HierarchicalForS
             sentence_dropout=options.dropout / 2,
             output_dropout=options.dropout / 2,
             sentence_end_ids=sentence_ends(inputs.tokenizer),
+            frozen_vectors=options.freeze and inputs.vector_width is not None,
             **inputs.config_values,
         )
     )

@@ -23,17 +23,8 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 from whence.core.errors import BadConfig
 from whence.core.site import AttentionSite
 from whence.models.additive import SCORES
-from whence.models.parts.encoders import (
-    Hidden,
-    PlainModel,
-    Tokens,
-    Vectors,
-    Whole,
-    packed,
-    real_tokens,
-    specials,
-    unpacked,
-)
+from whence.models.parts.encoders import Hidden, PlainModel, Tokens, Vectors, Whole, real_tokens, specials
+from whence.models.parts.recurrence import Extent, read
 from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
 
 CELLS: dict[str, type[nn.RNN] | type[nn.LSTM] | type[nn.GRU]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
@@ -101,8 +92,8 @@ class ReaderForSequenceClassification(PlainModel):
 
     def read(self, x: Vectors, mask: Tokens) -> tuple[Hidden, Whole]:
         """The hidden state after every token, and after the last one of each text."""
-        states, last = self.cell(packed(x, mask))
-        return unpacked(states, x), (last[0] if isinstance(last, tuple) else last)[-1]
+        hidden, (last,) = read(self.cell, x, Extent.of(mask))
+        return hidden, last[-1]
 
     def _attended(self, hidden: Hidden, mask: Tokens, input_ids: Tensor) -> Float[Tensor, "copies width"]:
         attendable = mask if self.config.attend_specials else mask & ~specials(input_ids, self.config)

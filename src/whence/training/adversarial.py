@@ -8,6 +8,7 @@ predictions, KL.
 Differs from both: distance is the mean over the predictions, divergence the mean over the rows of attention of real
 tokens, over heads and over sites. `average_over` has the authors' ways: `cells`, the mean over every cell of batch ×
 head × query × key, padding too (Yang 2019); `sums`, both terms summed over the batch (Wiegreffe & Pinter).
+Wiegreffe & Pinter's λ is 2λ here: their code takes half the total variation of two classes.
 """
 
 from collections.abc import Sequence
@@ -44,7 +45,7 @@ class Adversarial(BaseModel):
 
     base: str = Field(description="folder or hub name of the model to predict like")
     fingerprint: str = Field(description="hash of the base model")
-    strength: float = Field(ge=0, description="λ, on the divergence of the attention")
+    strength: float = Field(ge=0, description="λ, on the divergence of the attention; twice Wiegreffe & Pinter's λ")
     distance: Distance = Field(
         "tvd",
         description="of predictions: negative log-likelihood of the base's class, total variation, or KL(base ‖ own)",

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,10 +19,10 @@ from whence.options import Unspoken, checked, usually
 from whence.reference_model import ModelOptions, ReferenceModel, find_model
 from whence.training.adversarial import Adversarial
 from whence.training.defaults import split_options
-from whence.training.fit import Recipe
 from whence.training.guided import GuidedBy
+from whence.training.recipe import Optimizer, Recipe, Schedule
 
-SCHEMA = 2  # of the cache key: a change here invalidates all saved trainings
+SCHEMA = 3  # of the cache key: a change here invalidates all saved trainings
 OF_ONE_RUN = ("seed", "override", "override_sites")  # trainings that differ in these alone are compared with each other
 BY_CONTENT = {"data", "data_dir", "columns", "vectors", "options"}  # in the cache key, not by their names
 
@@ -55,16 +56,25 @@ class Training(BaseModel):
     patience: int = Field(3, gt=0, description="stop after N epochs without a better score on dev")
     batch_size: int = Field(32, gt=0, description="texts in a batch")
     learning_rate: float = Field(1e-3, gt=0, description="learning rate of the optimizer")
-    weight_decay: float = Field(1e-5, ge=0, description="on all but the attention's own parameters")
-    optimizer: Literal["amsgrad", "adamw", "adam", "adam98", "adadelta"] = Field(
-        "amsgrad", description="Adam, in one of four forms (adam98: β₂ = .98), or Adadelta"
-    )
-    schedule: Literal["constant", "linear", "noam"] = Field(
-        "constant", description="of the learning rate (noam: up, then down with the root of the steps)"
+    weight_decay: float = Field(1e-5, ge=0, description="on all but what scores the attention")
+    optimizer: Optimizer = Field("amsgrad", description="Adam, in one of four forms (adam98: β₂ = .98), or Adadelta")
+    schedule: Schedule = Field(
+        "constant",
+        description="of the learning rate (noam: up, then down with the root of the steps; cool-down: constant, then"
+        " down to 0 in the last epochs)",
     )
     warm_up: int = Field(500, gt=0, description="steps in which the learning rate goes up (noam)")
+    cool_down: int = Field(1, gt=0, description="last epochs, in which the learning rate goes down to 0 (cool-down)")
     clip: float = Field(0.0, ge=0, description="largest norm of a gradient (0: any)")
     dropout_epochs: int = Field(0, ge=0, description="epochs with dropout, then none (0: all)")
+    curriculum: Annotated[tuple[tuple[int, int], ...], usually("none", "[INT INT ...]")] = Field(
+        (), description="(words, epochs): only texts of at most so many words until so many epochs are done"
+    )
+    interchangeable: Annotated[tuple[str, ...], usually("none", "[WORDS ...]")] = Field(
+        (), description="groups of words, each in one string, that are exchanged at random in training, labels too"
+    )
+    rename_from: int = Field(0, ge=0, description="epochs before interchangeable words are exchanged")
+    rename_share: float = Field(0.5, gt=0, le=1, description="share of the examples in which they are exchanged")
     keep_epochs: bool = Field(False, description="keep the model of every epoch too, in OUT/epochs/N (0: untrained)")
     select_on: Literal["dev", "test"] = Field(
         "dev", description="the split that selects the best epoch (test: as some authors did; never do so)"
@@ -86,6 +96,12 @@ class Training(BaseModel):
     def _split(cls, given: Any) -> Any:
         return split_options(given, set(cls.model_fields)) if isinstance(given, Mapping) else given
 
+    @model_validator(mode="after")
+    def _names_are_the_words_of_nobody_else(self) -> "Training":
+        if self.interchangeable and (self.adversarial or self.guided_by):
+            raise ValueError("interchangeable words would change texts under which another model's attention is kept")
+        return self
+
     @property
     def reference(self) -> ReferenceModel | None:
         """The reference model that is trained; None if a saved model is fine-tuned."""
@@ -94,19 +110,7 @@ class Training(BaseModel):
     @property
     def recipe(self) -> Recipe:
         """The part that is about fitting."""
-        return Recipe(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            patience=self.patience,
-            seed=self.seed,
-            optimizer=self.optimizer,
-            schedule=self.schedule,
-            clip=self.clip,
-            dropout_epochs=self.dropout_epochs,
-            warm_up=self.warm_up,
-        )
+        return Recipe(**{field.name: getattr(self, field.name) for field in fields(Recipe)})
 
     def with_options(self, changes: Mapping[str, Any]) -> "Training":
         """The same training but for some options, shared ones or the model's own.

@@ -13,6 +13,7 @@ from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
 from whence.data.formats.text import file_exists
 from whence.data.lexical.vectors import read_vectors
+from whence.data.tables.cells import listed_rows
 from whence.reference_model import REFERENCE_MODELS, BuildInputs
 from whence.subject.loading import load_model, load_tokenizer
 from whence.subject.subject import Subject
@@ -69,9 +70,13 @@ def learnable(corpus: Corpus, split: str) -> tuple[Example, ...]:
     """The examples of a split, if all have labels and at least two classes."""
     needs = TASKS[task_of(corpus)].needs
     examples = corpus[split]
-    if any(getattr(example, needs) is None for example in examples):
+    without = [number for number, example in enumerate(examples, start=1) if getattr(example, needs) is None]
+    if without:
         wanted = needs if needs == "values" else f"a {needs}"
-        raise BadData(f"{corpus.name} has examples without {wanted} in {split}; training needs one for each")
+        raise BadData(
+            f"{corpus.name} has examples without {wanted} in {split} ({listed_rows(without)} of it, counted from 1);"
+            " training needs one for each"
+        )
     brief = [number for number, e in enumerate(examples) if needs == "values" and len(e.windows or ()) < 2]
     if brief:
         raise BadData(

@@ -16,7 +16,7 @@ RECORD = "training.json"  # written last: a folder that has it is finished
 def recorded_training(folder: Path) -> Training | None:
     """How the model in a folder was trained, if Whence trained it."""
     try:
-        return Training(**_record(folder)["training"])
+        return Training(**training_record(folder)["training"])
     except (KeyError, TypeError, ValidationError, BadConfig):
         return None
 
@@ -28,7 +28,7 @@ def retrainable(folder: Path, corpus: Corpus) -> tuple[Training | None, str]:
         return None, ""
     if not {"train", "dev"} <= set(corpus.splits):
         return None, f"{corpus.name} has no splits train and dev"
-    if _record(folder)["cache_key"]["corpus"] != corpus.checksum:
+    if training_record(folder)["cache_key"]["corpus"] != corpus.checksum:
         return None, f"the model was trained on other examples than those of {corpus.name}"
     if training.vectors is not None and not training.vectors.is_file():
         return None, f"its initial word vectors are not available any more ({training.vectors})"
@@ -37,12 +37,12 @@ def retrainable(folder: Path, corpus: Corpus) -> tuple[Training | None, str]:
 
 def training_seconds(folder: Path) -> float:
     """How long the training of the model in a folder took (its last part, if it was cut off)."""
-    return float(_record(folder)["seconds"])
+    return float(training_record(folder)["seconds"])
 
 
 def refuse_other(folder: Path, key: dict[str, Any], name: str = RECORD) -> None:
     """Refuse a folder that holds a model of another training."""
-    there = _record(folder, name).get("cache_key", {})
+    there = training_record(folder, name).get("cache_key", {})
     differing = sorted(option for option in {*there, *key} if there.get(option) != key.get(option))
     if differing:
         raise BadConfig(
@@ -51,7 +51,7 @@ def refuse_other(folder: Path, key: dict[str, Any], name: str = RECORD) -> None:
         )
 
 
-def _record(folder: Path, name: str = RECORD) -> dict[str, Any]:
+def training_record(folder: Path, name: str = RECORD) -> dict[str, Any]:
     """The record of a training; empty, if the file is not one of ours."""
     try:
         record = json.loads((folder / name).read_text(encoding="utf-8"))

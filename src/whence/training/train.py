@@ -28,10 +28,12 @@ from whence.subject.subject import Subject, load
 from whence.training.adversarial import AdversarialObjective
 from whence.training.config import Training
 from whence.training.epoch_checkpoints import EachEpoch, call_all, save_epochs
-from whence.training.fit import Objective, fit
+from whence.training.fit import Objective, Progress, fit
 from whence.training.guided import Guided
+from whence.training.health import Health, better_than_chance, chance_score
 from whence.training.init import learnable, untrained
 from whence.training.record import RECORD, refuse_other
+from whence.training.worker import end_with
 
 OVERRIDES: dict[str, Callable[[Generator], Rule]] = {"uniform": lambda _: uniform, "random": random}
 
@@ -101,6 +103,7 @@ def _train(
         "dev": progress.scores,
         "losses": progress.losses,
         "best": progress.best if progress.scores else None,
+        "health": health_of(subject, dev, progress, objective).to_json(),
         "seconds": round(time.perf_counter() - started_at, 2),
         "notes": list(corpus.notes),
     }
@@ -109,6 +112,18 @@ def _train(
         leftover.unlink(missing_ok=True)
     subject.name = str(folder)
     return subject
+
+
+def health_of(subject: Subject, dev: Sequence[Example], progress: Progress, objective: Objective) -> Health:
+    """What was seen in a training. Whether an adversary or an untrained model has learned its labels is not asked."""
+    steps, (before, after) = progress.gradients, progress.norms
+    chance = chance_score(subject, dev) if progress.scores and type(objective) is Objective else None
+    return Health(
+        gradients={part: sum(step[part] for step in steps) / len(steps) for part in (steps[0] if steps else ())},
+        norms={part: (before[part], after[part]) for part in before},
+        chance=chance,
+        learned=better_than_chance(progress.best, chance, len(dev)),
+    )
 
 
 def start(training: Training, corpus: Corpus) -> tuple[Subject, Objective]:
@@ -163,7 +178,7 @@ def train_all(wanted: Sequence[tuple[Training, Path, Corpus]], *, quiet: bool = 
         for training, folder, corpus in missing:
             train(training, folder, corpus=corpus, quiet=quiet)
         return
-    tasks = (delayed(_train_alone)(*one) for one in missing)
+    tasks = (delayed(_train_alone)(*one, os.getpid()) for one in missing)
     finished = Parallel(n_jobs=workers, backend="loky", return_as="generator_unordered")(tasks)
     for _ in tqdm(finished, total=len(missing), desc="training", unit="model", disable=quiet):
         pass
@@ -174,8 +189,9 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _train_alone(training: Training, folder: Path, corpus: Corpus) -> None:
-    """In a process of its own, on one thread: the others have the other processors."""
+def _train_alone(training: Training, folder: Path, corpus: Corpus, parent: int) -> None:
+    """In a process of its own, on one thread (the others have the other processors), which ends with its parent."""
+    end_with(parent)
     torch.set_num_threads(1)
     transformers.logging.disable_progress_bar()
     train(training, folder, corpus=corpus, quiet=True)

@@ -15,8 +15,9 @@ from whence.models.presets.wu2020 import MODES, PRESETS
 from whence.reference_model import BuildInputs
 from whence.subject.subject import load
 from whence.training.config import Training, training_for
-from whence.training.fit import Recipe, fit, loss_of
+from whence.training.fit import fit, loss_of
 from whence.training.init import untrained, vocabulary
+from whence.training.recipe import Recipe
 from whence.training.train import train
 
 SMALL = {"embedding_size": 8, "hidden_size": 12, "layers": 2, "heads": 2, "head_size": 4, "epochs": 1, "batch_size": 20}
@@ -120,7 +121,7 @@ def test_windows_make_the_form_for_series():
 
 def test_a_cache_key_holds_the_shared_options_and_the_models_own(corpus):
     key = Training().cache_key(corpus)
-    assert key["schema"] == 2
+    assert key["schema"] == 3
     assert "mode" not in key
     assert Training(dropout_epochs=2).cache_key(corpus) == {**key, "dropout_epochs": 2}
     assert Training(encoder="cnn").cache_key(corpus) == {**key, "encoder": "cnn"}

@@ -21,8 +21,8 @@ from whence.models.presets import yang2019
 from whence.models.transformer import sinusoids
 from whence.subject.subject import load
 from whence.training.config import Training, training_for
-from whence.training.fit import OPTIMIZERS, Recipe, _rate
 from whence.training.init import untrained
+from whence.training.recipe import OPTIMIZERS, Recipe, rate
 from whence.training.train import train
 
 TINY = {
@@ -208,7 +208,7 @@ def test_vectors_that_learn_and_vectors_of_a_classifier(corpus, vectors, tmp_pat
 def test_what_does_not_fit_is_refused():
     with pytest.raises(BadConfig, match="readings of Yang 2019's tagger; this corpus has no tags"):
         untrained(Training(model="transformer", mode="paper"), reviews.load(sizes=SIZES))
-    with pytest.raises(BadConfig, match="norm: input should be 'post' or 'pre', came 'query'"):
+    with pytest.raises(BadConfig, match="norm: input should be 'post' or 'pre', got 'query'"):
         training_for("transformer", norm="query")
 
 
@@ -227,13 +227,13 @@ def test_noam_is_the_authors_learning_rate():
     for t in (0, 1, 80, 81, 498, 499, 500, 5000):
         epoch, done = divmod(t, per_epoch)
         expected = 0.2 * 10 * 128**-0.5 * min((t + 1) * 500**-1.5, (t + 1) ** -0.5)
-        found = recipe.learning_rate * _rate(recipe, epoch + (done + 1) / per_epoch, per_epoch)
+        found = recipe.learning_rate * rate(recipe, epoch + (done + 1) / per_epoch, per_epoch)
         assert found == pytest.approx(expected, rel=1e-3)
 
 
 def test_other_schedules_by_hand():
     linear = Recipe(epochs=10, schedule="linear")
-    assert [_rate(linear, epochs, 5) for epochs in (0.5, 1.0, 5.5, 10.0)] == pytest.approx([0.5, 1.0, 0.5, 0.0])
-    assert _rate(Recipe(), 3.0, 5) == 1.0
+    assert [rate(linear, epochs, 5) for epochs in (0.5, 1.0, 5.5, 10.0)] == pytest.approx([0.5, 1.0, 0.5, 0.0])
+    assert rate(Recipe(), 3.0, 5) == 1.0
     optimizer = OPTIMIZERS["adam98"]([torch.nn.Parameter(torch.zeros(1))])
     assert optimizer.defaults["betas"] == (0.9, 0.98)

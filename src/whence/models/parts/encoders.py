@@ -4,8 +4,10 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 from transformers import PreTrainedConfig, PreTrainedModel
+
+from whence.models.parts.gru_steps import read_by_steps
+from whence.models.parts.recurrence import Extent, read
 
 Hidden = Float[Tensor, "batch token width"]
 Vectors = Float[Tensor, "batch token embedding"]
@@ -86,14 +88,15 @@ class LSTMEncoder(nn.Module):
         self.lstm = nn.LSTM(embedding_size, hidden_size, layers, bidirectional=True, batch_first=True, dropout=between)
         self.width = 2 * hidden_size
 
-    def forward(self, x: Vectors, mask: Tokens) -> tuple[Hidden, Whole]:
-        hidden, (last, _) = self.read(x, mask)
+    def forward(self, x: Vectors, mask: Tokens, start: State | None = None) -> tuple[Hidden, Whole]:
+        """The hidden states, and the vector of the whole text; `start` is the state to begin with."""
+        hidden, (last,) = read(self.lstm, x, Extent.of(mask), start)
         return hidden, whole(last)
 
-    def read(self, x: Vectors, mask: Tokens, start: State | None = None) -> tuple[Hidden, State]:
-        """The hidden states and the last state of every layer and direction; `start` is the state to begin with."""
-        states, last = self.lstm(packed(x, mask), start)
-        return unpacked(states, x), last
+    def with_state(self, x: Vectors, mask: Tokens) -> tuple[Hidden, State]:
+        """The hidden states, and the last state of every layer and direction, from which another may begin."""
+        hidden, (last, cell) = read(self.lstm, x, Extent.of(mask), cells=True)
+        return hidden, (last, cell)
 
 
 class GRUEncoder(nn.Module):
@@ -105,20 +108,8 @@ class GRUEncoder(nn.Module):
         self.width = 2 * hidden_size
 
     def forward(self, x: Vectors, mask: Tokens) -> tuple[Hidden, Whole]:
-        states, last = self.gru(packed(x, mask))
-        return unpacked(states, x), whole(last)
-
-
-def packed(x: Vectors, mask: Tokens) -> PackedSequence:
-    """The texts without their padding, so that each is read backwards from its own end."""
-    lengths = mask.sum(1).clamp_min(1).cpu()
-    return pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-
-
-def unpacked(states: PackedSequence, x: Vectors) -> Hidden:
-    """The hidden states in the places of the tokens; zero at padding."""
-    hidden, _ = pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])
-    return hidden
+        hidden, last = read_by_steps(self.gru, x, Extent.of(mask).lengths)
+        return hidden, whole(last)
 
 
 def whole(last: Float[Tensor, "layers batch hidden"]) -> Whole:
