@@ -65,7 +65,7 @@ def test_a_token_that_occurs_is_refused_with_its_count():
 @pytest.mark.parametrize(
     ("change", "error", "says"),
     [
-        ({"label": "maybe"}, BadData, "no example has the label 'maybe'; there are: no, yes"),
+        ({"label": "maybe"}, BadData, "no example has the label 'maybe'; the labels are: no, yes"),
         ({"token": "two words"}, BadConfig, "one word without spaces"),
         ({"token": ""}, BadConfig, "one word without spaces"),
         ({"share": 0.0}, BadConfig, "above 0 and at most 1; it is 0.0"),

@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from whence.core.errors import BadData
+from whence.core.unicode import refuse_surrogates
 from whence.data.syntax.trees import check_tree
 
 # of the fields that a checksum covers, these are left out where they are None; the others count as null
-OMITTED_IF_NONE = ("alignment", "windows", "values", "heads", "relations", "pair_heads")
-NOT_IN_CHECKSUM = ("features",)  # only `probes` reads them, and has a checksum of its own for them
+OMITTED_IF_NONE = ("alignment", "windows", "values", "heads", "relations", "pair_heads", "pair_rationale")
+TEXTS = ("text", "pair", "label", "target")
+LISTS = ("words", "pair_words", "tags", "windows", "relations", "features")  # of strings
+NOT_IN_CHECKSUM = ("features",)  # only `probes` reads them, and it has its own checksum for them
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,9 @@ class Example:
     `words` and `pair_words` are set where the corpus comes in words; `text` and `pair` are then those words joined by
     spaces. `pair` is the second text: the question asked of a story, the hypothesis for a premise. What is predicted is
     a `label`, or `tags` (one for each word), or a `target` text. `rationale` says of each word of `words` whether it
-    decides the label, where that is known; `alignment` which word of `words` and which word of the target (split at
-    spaces), both counted from 0, are translations of each other.
+    decides the label, where that is known, and `pair_rationale` the same of each word of `pair_words`; `alignment`
+    which word of `words` and which word of the target (split at spaces), both counted from 0, are translations of each
+    other.
 
     A narrative comes in `windows` of time, which joined by spaces are its `text`; for each window one of the `values`
     is predicted. Its `words` are all words of all windows.
@@ -48,8 +52,10 @@ class Example:
     relations: tuple[str, ...] | None = None
     pair_heads: tuple[int, ...] | None = None
     features: tuple[str, ...] | None = None
+    pair_rationale: tuple[bool, ...] | None = None
 
     def __post_init__(self) -> None:
+        check_unicode(self)
         if self.windows is not None or self.values is not None:
             check_windows(self)
         if self.alignment is not None:
@@ -63,6 +69,11 @@ class Example:
             if values is not None and (self.words is None or len(values) != len(self.words)):
                 words = "no words" if self.words is None else f"{len(self.words)} words"
                 raise BadData(f"{name} needs one value for each word; it has {len(values)}, for {words}: {self.text!r}")
+        if self.pair_rationale is not None and len(self.pair_rationale) != len(self.pair_words or ()):
+            raise BadData(
+                f"pair_rationale needs one value for each word of the second text; it has {len(self.pair_rationale)},"
+                f" for {len(self.pair_words or ())} words: {self.pair!r}"
+            )
 
     @property
     def deciding(self) -> tuple[bool, ...] | None:
@@ -73,6 +84,16 @@ class Example:
             return self.rationale
         last = len((self.target or "").split()) - 1
         return tuple((place, last) in self.alignment for place in range(len(self.words or ())))
+
+
+def check_unicode(example: Example) -> None:
+    """Raise if a string is not Unicode text."""
+    for name in TEXTS:
+        if text := getattr(example, name):
+            refuse_surrogates(text, f"the {name}")
+    for name in LISTS:
+        if texts := getattr(example, name):
+            refuse_surrogates(" ".join(texts), f"one of the {name}")
 
 
 def check_alignment(links: tuple[tuple[int, int], ...], source: int, target: int) -> None:
@@ -127,11 +148,16 @@ class Corpus:
     labels: tuple[str, ...] = ()
     about: str = ""
     notes: tuple[str, ...] = field(default=())
+    numbers: Mapping[str, tuple[int, ...]] | None = None  # of a sample: which numbers its examples have in the whole
 
     def __getitem__(self, split: str) -> tuple[Example, ...]:
         if split not in self.splits:
             raise BadData(f"{self.name} has no split {split!r}; it has: {', '.join(self.splits)}")
         return self.splits[split]
+
+    def numbers_of(self, split: str, places: Sequence[int]) -> list[int]:
+        """The numbers that the examples at these places have in the whole split."""
+        return list(places) if self.numbers is None else [self.numbers[split][place] for place in places]
 
     @cached_property
     def checksum(self) -> str:

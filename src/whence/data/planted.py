@@ -26,7 +26,7 @@ def planted(
     model trained on this predicts the label from the token alone, so an explanation that is faithful must point to it.
     The rationale marks the token and nothing else; examples without the token have none.
 
-    *Differs from the paper*: one token for one label, not one for each. For two, plant each in examples of its own.
+    *Differs from the paper*: one token for one label, not one for each. For two, plant each in different examples.
     """
     if isinstance(data, Corpus):
         return planted_corpus(data, token, label, share, seed)
@@ -83,7 +83,7 @@ def check_plant(examples: Sequence[Example], token: str, label: str, share: floa
         raise BadData("a shortcut can be planted in texts with labels only; these examples have tags or targets")
     labels = sorted({e.label for e in examples if e.label is not None})
     if label not in labels:
-        raise BadData(f"no example has the label {label!r}; there are: {', '.join(labels) or 'none'}")
+        raise BadData(f"no example has the label {label!r}; the labels are: {', '.join(labels) or 'none'}")
     word = re.compile(rf"(?<!\w){re.escape(token)}(?!\w)", re.IGNORECASE)  # also for models that lower all letters
     already = sum(bool(word.search(f"{e.text}\n{e.pair or ''}")) for e in examples)
     if already:

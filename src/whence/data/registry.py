@@ -102,7 +102,7 @@ def load_entry(
     """A corpus by its entry, in one of its variants."""
     if variant and variant not in entry.variants:
         variants = ", ".join(f"{entry.name}:{name}" for name in entry.variants) or f"{entry.name} alone"
-        raise BadData(f"there is no {entry.name}:{variant}; there is: {variants}")
+        raise BadData(f"no variant {entry.name}:{variant}; choose from: {variants}")
     chosen = {**(entry.variants[variant] if variant else {}), **options}
     if entry.kind == "synthetic":
         source = {"of": load(chosen["of"], data_dir=data_dir)} if isinstance(chosen.get("of"), str) else {}
@@ -137,7 +137,7 @@ def unknown(name: str) -> str:
     near = get_close_matches(name.partition(":")[0], names(), n=2, cutoff=0.5)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     return (
-        f"there is no corpus {name!r} and no file of that name.{hint} There are: {', '.join(names())}; or hub:NAME "
+        f"there is no corpus {name!r} and no file of that name.{hint} Choose from: {', '.join(names())}; or hub:NAME "
         "for a dataset of the Hugging Face hub; or the path of a table (.csv, .tsv, .jsonl, .parquet, .conllu); or "
         "module:object for an Entry of your own"
     )

@@ -75,7 +75,7 @@ def test_a_damaged_line_is_said_with_its_number(made, text, says):
 def test_an_unknown_task_and_a_wrong_path_are_refused(made, tmp_path):
     with pytest.raises(BadConfig, match="babi has the tasks 1, 2, 3; 4 is none of them"):
         babi.load(made, 4)
-    with pytest.raises(BadData, match="there is no babi:4; there is: babi:1, babi:2, babi:3"):
+    with pytest.raises(BadData, match="no variant babi:4; choose from: babi:1, babi:2, babi:3"):
         load("babi:4", data_dir=made)
     with pytest.raises(BadData, match="babi is not in"):
         load("babi", data_dir=tmp_path / "elsewhere")
@@ -86,8 +86,9 @@ def test_the_real_questions(task):
     folder = real("babi")
     corpus = load(f"babi:{task}", data_dir=folder)
     large = any("read train from en-10k" in note for note in corpus.notes)
-    assert len(corpus["train"]) + len(corpus["dev"]) == (10_000 if large else 1_000)
-    assert len(corpus["dev"]) == (1_500 if large else 150)
+    held_out = any("en-valid-10k" in note for note in corpus.notes)
+    assert len(corpus["train"]) + len(corpus["dev"]) == (10_000 if large else 2_000 if held_out else 1_000)
+    assert len(corpus["dev"]) == (1_500 if large else 300 if held_out else 150)
     assert len(corpus["test"]) == 1_000
     assert corpus.labels == ("bathroom", "bedroom", "garden", "hallway", "kitchen", "office")
     for e in corpus["test"]:

@@ -57,7 +57,7 @@ def test_a_share_of_the_training_questions_does_not_depend_on_the_container(made
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (asked(answer="Spain"), r"0000\.question, line 7: an answer like @entity3 was expected; there is 'Spain'"),
+        (asked(answer="Spain"), r"0000\.question, line 7: an answer like @entity3 was expected; got 'Spain'"),
         (asked(question="who won ?"), "line 5: a passage and a question with @placeholder"),
         ("http://x\n\npassage", "address, passage, question and answer were expected in lines 1, 3, 5 and 7"),
         ("", "there are 1 lines"),

@@ -45,11 +45,11 @@ def test_words_of_digits_alone_are_zero_in_the_variant(made):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("Sales NNS", "there is 'Sales NNS'"),
-        ("Sales NNS B-NP more", "there is 'Sales NNS B-NP more'"),
+        ("Sales NNS", "got 'Sales NNS'"),
+        ("Sales NNS B-NP more", "got 'Sales NNS B-NP more'"),
         ("Sales NNS NP", r"its chunk \(O, B-NP, I-NP, \.\.\.\) were expected"),
-        ("Sales NNS B-", "there is 'Sales NNS B-'"),
-        ("Sales NNS O-NP", "there is 'Sales NNS O-NP'"),
+        ("Sales NNS B-", "got 'Sales NNS B-'"),
+        ("Sales NNS O-NP", "got 'Sales NNS O-NP'"),
     ],
 )
 def test_a_damaged_line_is_said_with_its_number(made, line, says):

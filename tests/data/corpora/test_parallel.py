@@ -103,7 +103,7 @@ def test_captions_without_their_alignments(captions):
 def test_what_is_wrong_with_alignments_is_said(aligned):
     folder = aligned / "multi30k" / "aligned_tok"
     written(folder, "dev.en-de.align.gz", "0-0\n0:1\n\n")
-    with pytest.raises(BadData, match=r"align\.gz, line 2: links like 0-0 1-2 were expected; there is '0:1'"):
+    with pytest.raises(BadData, match=r"align\.gz, line 2: links like 0-0 1-2 were expected; got '0:1'"):
         multi30k.read_alignments(aligned, "dev")
     written(folder, "dev.en-de.align.gz", "0-0\n")
     with pytest.raises(BadData, match="have 3, 3 and 1 lines"):

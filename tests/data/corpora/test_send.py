@@ -125,12 +125,12 @@ def test_narratives_in_one_folder_alone_are_counted(folder):
     ("words", "rated", "says"),
     [
         (transcript(("soon", "a"), (6, "b")), None, r"ID101_vid1_aligned\.tsv, line 2: a time in seconds.*'soon'"),
-        (transcript((1, "a"), ("nan", "b")), None, "line 3: a time in seconds was expected; there is 'nan'"),
-        (transcript((-1, "a")), None, "a time in seconds was expected; there is '-1'"),
+        (transcript((1, "a"), ("nan", "b")), None, "line 3: a time in seconds was expected; got 'nan'"),
+        (transcript((-1, "a")), None, "a time in seconds was expected; got '-1'"),
         ("\ttime-offset\tword\n0\t1", None, "line 2: a number, a time and a word were expected.*there are 2 cells"),
         ("", None, "is empty"),
-        (None, ratings((1, 101)), r"results_101_1\.csv, row 1: a rating from 0 to 100 was expected; there is '101'"),
-        (None, ratings((1, 50), ("?", 50)), r"row 2: a time in seconds was expected; there is '\?'"),
+        (None, ratings((1, 101)), r"results_101_1\.csv, row 1: a rating from 0 to 100 was expected; got '101'"),
+        (None, ratings((1, 50), ("?", 50)), r"row 2: a time in seconds was expected; got '\?'"),
         (None, "time,value\n1,2", "has no column 'evaluatorWeightedEstimate'; it has: time, value"),
     ],
 )

@@ -39,7 +39,7 @@ def test_what_is_not_there_is_said(tmp_path):
     written(tmp_path / "senteval", "past_present.txt", MADE)
     with pytest.raises(BadData, match=r"senteval is not in .* \(no tree_depth.txt in .*whence data get senteval"):
         load("senteval:tree_depth", data_dir=tmp_path)
-    with pytest.raises(BadData, match="there is no senteval:tense"):
+    with pytest.raises(BadData, match="no variant senteval:tense"):
         load("senteval:tense", data_dir=tmp_path)
     with pytest.raises(BadConfig, match="'tense' is none of them"):
         load("senteval", data_dir=tmp_path, task="tense")

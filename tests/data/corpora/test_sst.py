@@ -42,6 +42,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.filterwarnings("ignore:Do not use the .random. module")  # the type checker draws items to check
 @given(trees)
 def test_a_written_tree_is_read_again(tree):
     assert sst.parse_tree(written(tree)) == tree
@@ -79,9 +80,9 @@ def test_longer_than_is_strict(folder):
     [
         ("(3 (2 a) (2 b)", "1 brackets are not closed"),
         ("(3 (2 a)) (2 b)", "follows after the tree has been closed"),
-        ("3 a", "a bracket was expected; there is '3'"),
-        ("(5 a)", "a label from 0 to 4 was expected; there is '5'"),
-        ("((2 a))", "a label from 0 to 4 was expected; there is 'a phrase'"),
+        ("3 a", "a bracket was expected; got '3'"),
+        ("(5 a)", "a label from 0 to 4 was expected; got '5'"),
+        ("((2 a))", "a label from 0 to 4 was expected; got 'a phrase'"),
         ("(2)", "one word or phrases were expected after label 2"),
         ("(2 a b)", "there are 2 parts"),
         ("(2 a (2 b))", "there are 2 parts"),

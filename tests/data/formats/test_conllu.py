@@ -52,10 +52,10 @@ def test_words_trees_and_tags_by_hand(tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("1\tone\n", r"a\.conllu, line 1: 10 columns with tabs between were expected; there are 2"),
-        (line(2, "a"), "line 1: words numbered 1, 2, 3 and so on were expected in the first column; there is '2'"),
-        (line("x", "a"), "there is 'x'"),
-        (line("", "a"), "there is ''"),
+        ("1\tone\n", r"a\.conllu, line 1: 10 columns with tabs between were expected; got 2"),
+        (line(2, "a"), "line 1: words numbered 1, 2, 3 and so on were expected in the first column; got '2'"),
+        (line("x", "a"), "got 'x'"),
+        (line("", "a"), "got ''"),
         ("# c\n" + line(1, "a", head="_"), "line 2: the number of its head .* word 1 has '_'"),
         (line("1-2", "a"), "there are no words"),
         (line(1, "a", head=2), r"line 1: no tree .*: heads are places of other words.* word 0 has the head 1"),

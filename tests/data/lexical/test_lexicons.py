@@ -93,9 +93,9 @@ def test_a_table_of_ones_own(tmp_path):
     ("text", "said"),
     [
         ("term,value\ngood,1\n", "no column word; it has: term, value. Expected the columns word and value"),
-        ("word,value\ngood,much\n", r"entry 1 \('good'\): a number was expected; there is 'much'"),
+        ("word,value\ngood,much\n", r"entry 1 \('good'\): a number was expected; got 'much'"),
         ("word,value\ngood,\n", r"entry 1 \('good'\): a number was expected"),
-        ("word,value\ngood,inf\n", r"a number was expected; there is 'inf'"),
+        ("word,value\ngood,inf\n", r"a number was expected; got 'inf'"),
     ],
 )
 def test_a_table_that_is_no_lexicon(text, said, tmp_path):

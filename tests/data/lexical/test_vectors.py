@@ -29,10 +29,10 @@ def test_only_wanted_words_are_read(tmp_path, name, header):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("a 1 2 3\nb 1 2\n", "line 2: 3 numbers were expected after the word, as in the lines before; there are 2"),
-        ("a 1 2\nb 1 2 3\n", "line 2: 2 numbers were expected after the word, as in the lines before; there are 3"),
+        ("a 1 2 3\nb 1 2\n", "line 2: 3 numbers were expected after the word, as in the lines before; got 2"),
+        ("a 1 2\nb 1 2 3\n", "line 2: 2 numbers were expected after the word, as in the lines before; got 3"),
         ("9 3\na 1 2\n", "line 2: 3 numbers were expected"),
-        ("b 1 2\na 1 x\n", "line 2: a number was expected; there is 'x'"),
+        ("b 1 2\na 1 x\n", "line 2: a number was expected; got 'x'"),
         ("", "is empty"),
     ],
 )

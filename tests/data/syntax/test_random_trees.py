@@ -136,5 +136,5 @@ def test_every_baseline_gives_trees_and_the_same_for_the_same_seed(name):
 
 
 def test_an_unknown_baseline_is_said():
-    with pytest.raises(BadConfig, match="no baseline 'wilson'; there are: arc_standard, uniform, lengths"):
+    with pytest.raises(BadConfig, match="no baseline 'wilson'; choose from: arc_standard, uniform, lengths"):
         random_trees.baseline("wilson", [(-1,)], np.random.default_rng(0))

@@ -117,5 +117,5 @@ def test_the_seed_decides():
     sizes = {"test": 30}
     assert load("entailment", seed=1, sizes=sizes).checksum == entailment.load(1, sizes).checksum
     assert entailment.load(1, sizes).checksum != entailment.load(2, sizes).checksum
-    with pytest.raises(BadConfig, match="tells of 1 or 2 people; 3 were asked for"):
+    with pytest.raises(BadConfig, match="is about 1 or 2 people; got 3"):
         entailment.load(people=3)

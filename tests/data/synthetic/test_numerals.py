@@ -94,7 +94,7 @@ def test_no_number_comes_twice_and_long_ones_are_many():
 def test_the_seed_decides_and_too_many_are_refused():
     assert numerals.load(1, {"a": 9}).checksum == numerals.load(1, {"a": 9}).checksum
     assert numerals.load(1, {"a": 9}).checksum != numerals.load(2, {"a": 9}).checksum
-    with pytest.raises(BadConfig, match="there are 1,000,000 numerals; at most half"):
+    with pytest.raises(BadConfig, match="there are 1,000,000 numerals; expected sizes of at most half"):
         numerals.load(sizes={"a": 600_000})
 
 

@@ -115,5 +115,5 @@ def test_somebody_in_question_has_often_been_elsewhere_before():
 def test_the_seed_decides_and_the_facts_are_counted():
     assert stories.load(1, sizes=SIZES).checksum == stories.load(1, sizes=SIZES).checksum
     assert stories.load(1, sizes=SIZES).checksum != stories.load(2, sizes=SIZES).checksum
-    with pytest.raises(BadConfig, match="1, 2 or 3 supporting facts; 4 were asked for"):
+    with pytest.raises(BadConfig, match="1, 2 or 3 supporting facts; got 4"):
         stories.load(facts=4)

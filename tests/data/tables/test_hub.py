@@ -35,7 +35,7 @@ def test_classes_are_named_and_splits_kept(tmp_path):
     assert corpus["test"][0].label is None
     assert corpus.labels == ("bad", "good")
     assert "took column 'sentence' as the text" in corpus.notes
-    assert "1 of 3 rows have no label; they are kept without one" in corpus.notes
+    assert "1 of 3 rows have no label (row 3, header not counted); they are kept without one" in corpus.notes
 
 
 def test_tags_are_named(tmp_path):

@@ -93,7 +93,7 @@ def test_halves_stay_as_they_are(tmp_path):
 def test_a_row_without_a_label_is_kept_and_said(tmp_path):
     corpus = read_table(put(tmp_path, "a.csv", "text,label\na,1.0\nb,\nc,0.0\n"))
     assert [e.label for e in corpus["test"]] == ["1", None, "0"]
-    assert "1 of 3 rows have no label; they are kept without one" in corpus.notes
+    assert "1 of 3 rows have no label (row 2, header not counted); they are kept without one" in corpus.notes
 
 
 def test_a_column_split_makes_splits(tmp_path):
@@ -180,11 +180,11 @@ def test_a_rationale_without_words_splits_the_text(tmp_path):
         ("a.tsv", b"text\tlabel\na\n", r"line 2: 2 cells were expected.*there are 1"),
         ("a.csv", b'text,label\n"a,1\n', r"line 2: .*double quote"),
         ("a.csv", b"text,text\na,1\n", "more than one column named 'text'"),
-        ("a.csv", b"text,label\na,1\n ,1\nb,0\n,0\n", r"is empty in 2 of 4 rows \(row 2, 4"),
+        ("a.csv", b"text,label\na,1\n ,1\nb,0\n,0\n", r"is empty in 2 of 4 rows \(rows 2, 4"),
         ("a.csv", b"text,label,split\na,1,\n", r"'split' \(the split\) is empty in 1 of 1"),
         ("a.jsonl", b'{"text": "a"}\n\n{"text": \n', r"line 3: not JSON"),
         ("a.jsonl", b'{"text": "a"}\n[1]\n', r"line 2: a JSON object was expected"),
-        ("a.jsonl", b'{"text": "a"}\n{"text": null}\n{"text": NaN}\n{"label": 1}\n', r"in 3 of 4 rows \(row 2, 3, 4"),
+        ("a.jsonl", b'{"text": "a"}\n{"text": null}\n{"text": NaN}\n{"label": 1}\n', r"in 3 of 4 rows \(rows 2, 3, 4"),
         ("a.jsonl", b'{"text": 7}\n', "must hold strings"),
         ("a.jsonl", b'{"tokens": ["a"], "tags": ["x", "y"]}\n', "row 1: tags needs one value for each word; it has 2"),
         ("a.parquet", b"PAR1 no", "cannot be read as Parquet"),
@@ -241,7 +241,7 @@ def test_a_question_without_another_text_is_the_text(tmp_path):
 
 def test_many_columns_are_not_all_listed(tmp_path):
     table = frame(**{f"c{i}": [1] for i in range(20)})
-    with pytest.raises(BadData, match=r"'c11' and 8 more; name it"):
+    with pytest.raises(BadData, match=r"'c11' and 8 more\. Name it"):
         read_table(write(table, tmp_path / "a.csv"))
 
 

@@ -16,7 +16,7 @@ from whence.data.formats.text import each_line
 from whence.data.rng import hold_out
 
 TASKS = {1: "qa1_single-supporting-fact", 2: "qa2_two-supporting-facts", 3: "qa3_three-supporting-facts"}
-FOLDER, LARGE, SMALL = "tasks_1-20_v1-2", "en-10k", "en"
+FOLDER, LARGE, SMALL, VALID = "tasks_1-20_v1-2", "en-10k", "en", "en-valid-10k"
 FILES = {f"{FOLDER}/{LARGE}/{task}_{split}.txt": "" for task in TASKS.values() for split in ("train", "test")}
 DEV = 0.15  # of the stories of the official training file
 LINE = re.compile(r"(\d+) (.*\S)\s*")
@@ -35,16 +35,18 @@ def load(data_dir: str | Path, task: int = 1) -> Corpus:
     """The questions of a task, from the folder `<data_dir>/babi`: text is the story so far, pair the question.
 
     The rationale marks the words of the supporting lines. Of the training stories 15 % are drawn as `dev`, each with
-    all its questions. The set of 10,000 training questions (en-10k) is read, or that of 1,000 (en) if it is not there.
+    all its questions. The set of 10,000 training questions (en-10k) is read; if it is not there, that of 1,000 (en),
+    together with the part of the large set that was held out for validation (en-valid-10k), if that is there.
     """
     if task not in TASKS:
         raise BadConfig(f"babi has the tasks {', '.join(map(str, TASKS))}; {task} is none of them")
     folder = CorpusFolder(ENTRY, Path(data_dir) / ENTRY.name)
     stories = {}
     for split in ("train", "test"):
-        path = folder.paths(f"{FOLDER}/{LARGE}/{TASKS[task]}_{split}.txt")[0]
-        stories[split] = read_stories(path)
-        folder.notes.append(f"read {split} from {path.parent.name}/{path.name}")
+        paths = folder.paths(f"{FOLDER}/{LARGE}/{TASKS[task]}_{split}.txt")
+        stories[split] = [story for path in paths for story in read_stories(path)]
+        listed = " and ".join(f"{path.parent.name}/{path.name}" for path in paths)
+        folder.notes.append(f"read {split} from {listed}")
     train, dev = hold_out(stories["train"], DEV, "babi/dev")
     chosen = {"train": train, "dev": dev, "test": tuple(stories["test"])}
     splits = {split: tuple(e for story in those for e in story.asked) for split, those in chosen.items()}
@@ -61,7 +63,7 @@ def read_stories(path: Path) -> list[Story]:
             continue
         parts = LINE.fullmatch(line)
         if parts is None or (not stories and parts[1] != "1"):
-            raise BadData(f"{path}, line {number}: a number and a sentence were expected, from 1 on; there is {line!r}")
+            raise BadData(f"{path}, line {number}: a number and a sentence were expected, from 1 on; got {line!r}")
         if parts[1] == "1":
             stories.append(Story())
         if "\t" in parts[2]:
@@ -81,12 +83,17 @@ def question(story: Story, line: str, where: str) -> Example:
     if not answer or not lines or not set(lines) <= story.lines.keys():
         raise BadData(
             f"{where}: a question, its answer and the numbers of earlier statements were expected, with tabs "
-            f"between; there is {line!r}"
+            f"between; got {line!r}"
         )
     words = tuple(word for line in story.lines.values() for word in line)
     marks = tuple(number in lines for number, line in story.lines.items() for _ in line)
     pair = tuple(WORD.findall(asked))
     return Example(" ".join(words), answer, " ".join(pair), words, pair, rationale=marks)
+
+
+def held_out(task: int, split: str) -> tuple[str, ...]:
+    """The part of the large training set that is also to be had by itself."""
+    return (f"{FOLDER}/{VALID}/qa{task}_valid.txt",) if split == "train" else ()
 
 
 ENTRY = Entry(
@@ -105,7 +112,11 @@ ENTRY = Entry(
             tuple(FILES),
         ),
     ),
-    substitutes={name: (name.replace(f"/{LARGE}/", f"/{SMALL}/"),) for name in FILES},
+    substitutes={
+        f"{FOLDER}/{LARGE}/{task}_{split}.txt": (f"{FOLDER}/{SMALL}/{task}_{split}.txt", *held_out(number, split))
+        for number, task in TASKS.items()
+        for split in ("train", "test")
+    },
     citation="Weston et al. (2015). Towards AI-Complete Question Answering: A Set of Prerequisite Toy Tasks. "
     "arXiv:1502.05698.",
 )

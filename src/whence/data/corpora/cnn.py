@@ -75,11 +75,9 @@ def question(content: str, where: str) -> Example:
         )
     words, asked, answer = tuple(map(sys.intern, lines[2].split())), tuple(lines[4].split()), lines[6].strip()
     if not words or "@placeholder" not in asked:
-        raise BadData(
-            f"{where}, line 5: a passage and a question with @placeholder were expected; there is {lines[4]!r}"
-        )
+        raise BadData(f"{where}, line 5: a passage and a question with @placeholder were expected; got {lines[4]!r}")
     if not ENTITY.fullmatch(answer):
-        raise BadData(f"{where}, line 7: an answer like @entity3 was expected; there is {answer!r}")
+        raise BadData(f"{where}, line 7: an answer like @entity3 was expected; got {answer!r}")
     return Example(" ".join(words), sys.intern(answer), " ".join(asked), words, asked)
 
 

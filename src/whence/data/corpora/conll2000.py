@@ -49,7 +49,7 @@ def in_order(tag: str) -> tuple[str, str]:
 
 
 def each_sentence(path: Path, digits: bool = False) -> Iterator[Example]:
-    """The sentences of a file one after another."""
+    """The sentences of a file, one at a time."""
     lines: list[list[str]] = []
     number = 0
     for number, line in each_line(path):
@@ -69,7 +69,7 @@ def as_parts(line: str, where: str) -> list[str]:
     if len(parts) != PARTS or (place, bool(kind)) not in (("O", False), ("B", True), ("I", True)):
         raise BadData(
             f"{where}: a word, its part of speech and its chunk (O, B-NP, I-NP, ...) were expected, with "
-            f"spaces between; there is {short(line, 60)}"
+            f"spaces between; got {short(line, 60)}"
         )
     return parts
 

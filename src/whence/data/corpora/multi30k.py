@@ -91,7 +91,7 @@ def read_alignments(data_dir: str | Path, split: str, direction: str = "en-de") 
         if source and target:
             read = as_links(line)
             if read is None:
-                raise BadData(f"{paths[2]}, line {number}: links like 0-0 1-2 were expected; there is {line!r}")
+                raise BadData(f"{paths[2]}, line {number}: links like 0-0 1-2 were expected; got {line!r}")
             inside = [(i, j) for i, j in read if i < len(source.split()) and j < len(target.split())]
             examples.append(aligned(source, target, inside, direction))
             dropped += len(read) - len(inside)

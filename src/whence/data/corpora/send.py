@@ -64,7 +64,7 @@ def each_narrative(folder: Path, split: str, empty: Empty, counted: Counter[str]
         length = min(finished(spoken), finished(rated))
         kept = list(paired(windowed(spoken), windowed(rated), length, empty, counted))
         if kept:
-            yield narrative([said for said, _ in kept], [value for _, value in kept])
+            yield narrative([spoken for spoken, _ in kept], [value for _, value in kept])
         else:
             counted["narratives ended before their first window and were left out"] += 1
 
@@ -76,7 +76,7 @@ def find_files(folder: Path, pattern: re.Pattern[str]) -> dict[tuple[int, int], 
 
 
 def timed_words(path: Path) -> list[tuple[float, str]]:
-    """The words of a transcript with their times; blank ones are passed over."""
+    """The words of a transcript with their times; blank ones are skipped."""
     lines = list(separated_lines(path, read_text(path), "\t"))[1:]
     for number, cells in lines:
         if len(cells) < 3:
@@ -92,7 +92,7 @@ def timed_words(path: Path) -> list[tuple[float, str]]:
 
 
 def timed_ratings(path: Path) -> list[tuple[float, float]]:
-    """The ratings with their times, from −1 to 1; those that are missing are passed over."""
+    """The ratings with their times, from −1 to 1; those that are missing are skipped."""
     table = read_separated(path, tabs=False)
     for column in (TIME, RATING):
         if column not in table.columns:
@@ -111,7 +111,7 @@ def seconds(cell: str, where: str) -> float:
 
 
 def rating(cell: str, where: str) -> float:
-    """A rating from 0 to 100, brought to −1 to 1."""
+    """A rating from 0 to 100, rescaled to −1 to 1."""
     return within(cell, 0.0, 100.0, f"{where}: a rating from 0 to 100") / 50 - 1
 
 
@@ -122,7 +122,7 @@ def within(cell: str, low: float, high: float, wanted: str) -> float:
     except ValueError:
         number = math.nan
     if not (low <= number <= high and math.isfinite(number)):
-        raise BadData(f"{wanted} was expected; there is {short(cell)}")
+        raise BadData(f"{wanted} was expected; got {short(cell)}")
     return number
 
 
@@ -150,15 +150,15 @@ def paired(
     """The words and the mean rating of each window that has both, or is given the last word before it."""
     last: list[str] = []
     for number in range(length):
-        said, rated = words.get(number, []), ratings.get(number, [])
-        if not said and last and empty == "repeat" and rated:
+        spoken, rated = words.get(number, []), ratings.get(number, [])
+        if not spoken and last and empty == "repeat" and rated:
             counted["windows without words repeat the last word before them"] += 1
-        last = said[-1:] or last
-        said = said or (last if empty == "repeat" else [])
-        if said and rated:
-            yield said, sum(rated) / len(rated)
+        last = spoken[-1:] or last
+        spoken = spoken or (last if empty == "repeat" else [])
+        if spoken and rated:
+            yield spoken, sum(rated) / len(rated)
         else:
-            counted[f"windows without {'ratings' if said else 'words'} were left out"] += 1
+            counted[f"windows without {'ratings' if spoken else 'words'} were left out"] += 1
 
 
 ENTRY = Entry(

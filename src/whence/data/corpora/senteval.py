@@ -63,7 +63,7 @@ def as_parts(line: str, where: str) -> tuple[str, str, tuple[str, ...]]:
     if len(parts) < PARTS or parts[0] not in SPLITS or not parts[1].strip() or not parts[-1].split():
         raise BadData(
             f"{where}: a split (tr, va or te), a label and a sentence were expected, with tabs between; "
-            f"there is {short(line, 60)}"
+            f"got {short(line, 60)}"
         )
     return SPLITS[parts[0]], parts[1].strip(), tuple(parts[-1].split())
 

@@ -50,7 +50,7 @@ def read_trees(path: str | Path) -> list[Tree]:
 
 
 def each_tree(path: Path) -> Iterator[Tree]:
-    """The trees of a file one after another, so that those no longer needed can go: half a million nodes are slow."""
+    """The trees of a file, one at a time, so that memory is freed: half a million nodes are slow."""
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             try:
@@ -69,7 +69,7 @@ def parse_tree(line: str) -> Tree:
         if piece == "(":
             open_nodes.append([])
         elif not open_nodes:
-            raise ValueError(f"a bracket was expected; there is {piece!r}")
+            raise ValueError(f"a bracket was expected; got {piece!r}")
         elif piece == ")":
             node = make_node(open_nodes.pop())
             if open_nodes:
@@ -87,9 +87,7 @@ def make_node(parts: list[str | Tree]) -> Tree:
     """A node from what stood between its brackets: a label, then one word or some phrases."""
     label, *rest = parts or ("",)
     if label not in ("0", "1", "2", "3", "4"):
-        raise ValueError(
-            f"a label from 0 to 4 was expected; there is {label if isinstance(label, str) else 'a phrase'!r}"
-        )
+        raise ValueError(f"a label from 0 to 4 was expected; got {label if isinstance(label, str) else 'a phrase'!r}")
     if len(rest) == 1 and isinstance(rest[0], str):
         return Tree(int(str(label)), word=rest[0])
     children = tuple(part for part in rest if isinstance(part, Tree))

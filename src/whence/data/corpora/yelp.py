@@ -67,7 +67,7 @@ def review(line: str, where: str) -> Example:
     row = as_object(line, where)
     stars, text = row.get("stars"), row.get("text")
     if stars not in (1, 2, 3, 4, 5) or not isinstance(text, str) or not text.strip():
-        raise BadData(f"{where}: stars from 1 to 5 and a text were expected; there are {short(line, 80)}")
+        raise BadData(f"{where}: stars from 1 to 5 and a text were expected; got {short(line, 80)}")
     return Example(text.strip(), str(int(stars)))
 
 

@@ -37,7 +37,7 @@ def load(data_dir: str | Path) -> Corpus:
 
 
 def each_sentence(path: Path, label: str) -> Iterator[Example]:
-    """The sentences of a file; lines without words are passed over."""
+    """The sentences of a file; lines without words are skipped."""
     for _, line in each_line(path):
         words = tuple(map(sys.intern, line.split()))
         if words:

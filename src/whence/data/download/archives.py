@@ -1,4 +1,4 @@
-"""Archives: extract files from a zip or tar, and read many small files from a tar, or a folder, one after another."""
+"""Archives: extract files from a zip or tar, and read many small files from a tar or a folder, one at a time."""
 
 import gzip
 import lzma

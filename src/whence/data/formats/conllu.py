@@ -20,7 +20,7 @@ class Sentence(NamedTuple):
     """A sentence in words, with their tags (`upos` of all languages, `xpos` of its own) and its tree.
 
     Words are syntactic ones: of `don't` as a multiword token there are `do` and `n't`, and `joined` counts it. Empty
-    nodes, which stand for what is not notes, have no place in the tree; `empty` counts those that were passed over.
+    nodes, which stand for words that are not written, have no place in the tree; `empty` counts those skipped.
     `features` are a word's part of speech and its morphological features: `UPOS=NOUN|Number=Sing`.
     """
 
@@ -43,7 +43,7 @@ def read_conllu(path: Path) -> list[Sentence]:
 
 
 def each_sentence(path: Path) -> Iterator[Sentence]:
-    """The sentences of a file one after another; comments are passed over."""
+    """The sentences of a file, one at a time; comments are skipped."""
     lines: list[list[str]] = []
     first = 0
     for number, line in each_line(path):
@@ -63,9 +63,7 @@ def as_columns(line: str, where: str) -> list[str]:
     """The ten columns of a line."""
     cells = line.split("\t")
     if len(cells) != WIDTH:
-        raise BadData(
-            f"{where}: {WIDTH} columns with tabs between were expected; there are {len(cells)}: {short(line, 60)}"
-        )
+        raise BadData(f"{where}: {WIDTH} columns with tabs between were expected; got {len(cells)}: {short(line, 60)}")
     return cells
 
 
@@ -76,7 +74,7 @@ def as_sentence(lines: list[list[str]], where: str) -> Sentence:
     other = next((cells[0] for cells in lines if not cells[0].replace("-", "").replace(".", "").isdecimal()), None)
     if other is not None or [int(cells[0]) for cells in words] != list(range(1, len(words) + 1)):
         came = short(other if other is not None else " ".join(cells[0] for cells in words))
-        raise BadData(f"{where}: words numbered 1, 2, 3 and so on were expected in the first column; there is {came}")
+        raise BadData(f"{where}: words numbered 1, 2, 3 and so on were expected in the first column; got {came}")
     wrong = next((cells for cells in words if not cells[6].isdecimal()), None)
     if wrong is not None or not words:
         came = f"word {wrong[0]} has {short(wrong[6])}" if wrong else "there are no words"

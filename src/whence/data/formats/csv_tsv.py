@@ -13,7 +13,12 @@ from whence.data.formats.text import Table, read_text
 
 def read_separated(path: Path, tabs: bool) -> Table:
     """CSV with quotes, or TSV, where a line is a row and quotes mean nothing unless they are used throughout."""
-    text, notes = read_text(path), []
+    return read_separated_lines(path, read_text(path), tabs)
+
+
+def read_separated_lines(path: Path, text: str, tabs: bool) -> Table:
+    """The same for the text of a file, or for its header and some of its rows."""
+    notes = []
     first = text.lstrip().splitlines()[0]
     separator = "\t" if tabs else ";" if ";" in first and "," not in first else ","
     if separator == ";":

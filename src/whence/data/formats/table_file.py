@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from whence.core.errors import BadData
+from whence.core.unicode import refuse_surrogates
 from whence.data.formats.conllu import as_table
 from whence.data.formats.csv_tsv import read_separated
 from whence.data.formats.text import Table, read_text, short
@@ -35,7 +36,7 @@ def read_file(path: Path) -> Table:
 
 
 def read_json_lines(path: Path) -> Table:
-    """One JSON object a line; empty lines are passed over."""
+    """One JSON object a line; empty lines are skipped."""
     rows, columns = [], dict[str, None]()
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
@@ -53,7 +54,9 @@ def as_object(line: str, where: str) -> dict[str, Any]:
             f"{where}: not JSON ({error.msg} at character {error.colno}); each line must be one JSON object"
         ) from error
     if not isinstance(row, dict):
-        raise BadData(f"{where}: a JSON object was expected; there is {short(line)}")
+        raise BadData(f"{where}: a JSON object was expected; got {short(line)}")
+    if "\\u" in line:  # nothing else can spell half a surrogate pair
+        refuse_surrogates(json.dumps(row, ensure_ascii=False), where)
     return row
 
 
@@ -66,6 +69,8 @@ def read_parquet(path: Path) -> Table:
         raise BadData(f"there is no file {path}; check the spelling and the working folder")
     try:
         table = parquet.read_table(path)
+        return Table(tuple(table.column_names), table.to_pylist())
+    except UnicodeDecodeError as error:
+        raise BadData(f"{path} holds a string that is not UTF-8 ({error}); write its texts as UTF-8") from error
     except (pyarrow.ArrowException, OSError) as error:
         raise BadData(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
-    return Table(tuple(table.column_names), table.to_pylist())

@@ -45,7 +45,7 @@ def _plural(word: str) -> Iterator[str]:
 
 
 def _stems(stem: str, ending: str) -> Iterator[str]:
-    """What stood before an ending: with the e or the y that it took, as it is, without a doubled consonant.
+    """The stem before an ending: with a restored e or y, unchanged, or without a doubled consonant.
 
     "hoped" is of *hope* and not of *hop*, so the e comes first; "missed" is of *miss*, so a doubled letter goes last.
     Two e's in a row are no stem and an ending ("career"), unless the stem has both ("agreed").

@@ -59,7 +59,7 @@ def load_lexicon(name: str, data_dir: str | Path | None = None) -> Lexicon:
         return sst_words(data_folder(data_dir))
     if not file_exists(name):
         raise BadData(
-            f"there is no lexicon {name!r} and no file of that name. There are: warriner, vader, sst; or the path of a"
+            f"no lexicon {name!r} and no file of that name. Choose from: warriner, vader, sst; or the path of a"
             " table with the columns word and value (.csv, .tsv, .jsonl, .parquet)"
         )
     return table(Path(name))
@@ -123,7 +123,7 @@ def averaged(rows: Iterable[tuple[Any, Any]], path: Path) -> dict[str, float]:
         except (TypeError, ValueError):
             known = math.nan
         if not math.isfinite(known):
-            raise BadData(f"{path}, entry {number} ({short(str(word))}): a number was expected; there is {value!r}")
+            raise BadData(f"{path}, entry {number} ({short(str(word))}): a number was expected; got {value!r}")
         found.setdefault(str(word or "").strip().lower(), []).append(known)
     found.pop("", None)
     if not found:

@@ -13,7 +13,7 @@ from whence.data.formats.text import each_line
 def read_vectors(path: str | Path, words: Collection[str]) -> dict[str, Float[np.ndarray, " width"]]:
     """The vectors of the wanted words that the file has; the first, where a word comes twice.
 
-    A first line `count width`, as fastText writes, is passed over. A word may hold spaces, as some in GloVe's larger
+    A first line `count width`, as fastText writes, is skipped. A word may hold spaces, as some in GloVe's larger
     files do; but a line with too many numbers is an error, as is one with too few.
     """
     wanted, found, width = set(words), dict[str, Float[np.ndarray, " width"]](), 0
@@ -46,9 +46,7 @@ def check_ragged(line: str, width: int, where: str) -> None:
     beyond = word.split(" ")[1:]
     if len(numbers) < width or all(map(is_number, beyond)):
         there = len(numbers) + len(beyond)
-        raise BadData(
-            f"{where}: {width} numbers were expected after the word, as in the lines before; there are {there}"
-        )
+        raise BadData(f"{where}: {width} numbers were expected after the word, as in the lines before; got {there}")
 
 
 def is_number(part: str) -> bool:
@@ -67,4 +65,4 @@ def as_vector(line: str, width: int, where: str) -> Float[np.ndarray, " width"]:
         return np.array([float(part) for part in numbers], dtype=np.float32)
     except ValueError:
         wrong = next(part for part in numbers if not is_number(part))
-        raise BadData(f"{where}: a number was expected; there is {wrong!r}") from None
+        raise BadData(f"{where}: a number was expected; got {wrong!r}") from None

@@ -82,7 +82,7 @@ def replaceable(e: Example, place: int) -> bool:
 
 
 def kind(e: Example, place: int, counts: Counter[str]) -> tuple[str, int]:
-    """What a word and the one that replaces it have alike: morphology, and the power of two of their frequency."""
+    """What a word and its replacement have in common: morphology, and the power of two of their frequency."""
     assert e.features is not None
     return e.features[place], int(math.log2(max(counts[words_of(e)[place]], 1)))
 

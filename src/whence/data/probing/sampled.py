@@ -100,7 +100,7 @@ def in_order(examples: Sequence[Example], seed: int) -> list[Example]:
 
 
 def even(items: Sequence[Item], n: int) -> list[Item]:
-    """At most n items, as many of each class; where items have something alike, as many of each class that have it."""
+    """At most n items, as many of each class; where items share a property, as many of each class that have it."""
     labels = sorted({item.label for item in items})
     alike: dict[str, dict[str, list[int]]] = defaultdict(lambda: {label: [] for label in labels})
     for number, item in enumerate(items):

@@ -41,7 +41,7 @@ NUMBERS = {"Sing": "singular", "Plur": "plural"}
 
 class Item(NamedTuple):
     """A sentence with the label that a probe is to find. `target` is the word that tells it, in small letters, where it
-    is to be another one in the test; `like` is what sentences of different labels are to have alike.
+    is to be another one in the test; `like` is what sentences of different labels must have in common.
     """
 
     example: Example

@@ -21,7 +21,7 @@ def parser(name: str) -> Parser:
     """A parser by its name: a function from sentences in words to their heads."""
     kind, _, model = name.partition(":")
     if kind not in LOADERS or not model:
-        raise BadConfig(f"a parser is named spacy:PACKAGE or stanza:LANGUAGE, like spacy:en_core_web_sm; came {name!r}")
+        raise BadConfig(f"a parser is named spacy:PACKAGE or stanza:LANGUAGE, like spacy:en_core_web_sm; got {name!r}")
     return LOADERS[kind](model)
 
 

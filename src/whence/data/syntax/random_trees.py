@@ -1,7 +1,7 @@
 """Trees without syntax, as baselines for the true ones: how near attention is to any tree at all.
 
 Each function takes a true tree and gives another of as many words; what is random is drawn from the generator. Some
-are alike the true one in something: the lengths of its arcs, or how many heads come before their words.
+share a property with the true one: the lengths of its arcs, or how many heads come before their words.
 """
 
 from collections import defaultdict
@@ -57,7 +57,7 @@ def uniform(heads: Heads, rng: np.random.Generator) -> Tree:
 def alike_in_lengths(heads: Heads, rng: np.random.Generator) -> Tree:
     """A tree whose arcs are as long as the true one's, as far as that can be, with a random word as its root.
 
-    The lengths are placed one after another, the longest first, each between two words drawn from all pairs that are so
+    The lengths are placed in turn, the longest first, each between two words drawn from all pairs that are so
     far apart and not yet connected; where there is no such pair, the nearest length that has one is taken. Arcs of
     length 1 can always be placed. Not all such trees are equally likely.
     """
@@ -173,7 +173,7 @@ BASELINES = (*ONE_BY_ONE, "others")
 def baseline(name: str, trees: Sequence[Heads], rng: np.random.Generator) -> list[Tree | None]:
     """A random tree for every true one, by the name of a baseline; None where there is none (`others` alone)."""
     if name not in BASELINES:
-        raise BadConfig(f"there is no baseline {name!r}; there are: {', '.join(BASELINES)}")
+        raise BadConfig(f"no baseline {name!r}; choose from: {', '.join(BASELINES)}")
     if name == "others":
         return of_others(trees, rng)
     return [ONE_BY_ONE[name](heads, rng) for heads in trees]

@@ -1,17 +1,17 @@
 """Sentences of a small grammar with their dependency trees, their chunks, and a task that needs the parent of a word.
 
-*near the tall goat , the sailor that had watched the heron waited .* Every sentence has one reading: verbs that take an
-object and verbs that take none are different words, relative clauses are not nested, and what could hang on two words
-does not occur. Trees are like those of Universal Dependencies: prepositions, *that* and *had* hang on content words.
+*near the tall goat , the sailor that had watched the heron waited .* Every sentence has exactly one parse: verbs with
+and without an object are different words, relative clauses are not nested, and no phrase could attach to two words.
+Trees follow Universal Dependencies: prepositions, *that* and *had* depend on content words.
 
-Two tasks, a tag for every word:
+Two tasks, one tag per word:
 
 - `clauses`: chunks (B-NP, I-NP, B-VP, ...), as in the CoNLL-2000 shared task.
-- `clauses:parents`: what the word's *parent* is like. Nouns are of a `person` or an `animal`, verbs `loud` or `quiet`,
-  adjectives tell `colour` or `size`; each is drawn by itself with equal chance, and only the root has no parent. So
-  nothing but the parent tells the tag: who knows all of the sentence but that word is right half the time. A word and
-  its parent may stand far apart (*sailor* and *waited* above). There is no rationale, since each word has its own: its
-  head.
+- `clauses:parents`: the class of the word's *parent*. Nouns are a `person` or an `animal`, verbs `loud` or `quiet`,
+  adjectives a `colour` or a `size`, each drawn independently with equal probability; only the root has no parent. So
+  the tag depends on the parent alone: without that word, the rest of the sentence gives half of the tags by chance. A
+  word and its parent may be far apart (*sailor* and *waited* above). There is no rationale, since each word has its
+  own: its head.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,9 +35,9 @@ PARENTS = (*CLASSES, "root")
 
 @dataclass
 class Node:
-    """A word and what hangs on it, before it and after it. `like` is its class, `chunk` the kind of its chunk.
+    """A word and its dependents, before it and after it. `like` is its class, `chunk` the kind of its chunk.
 
-    What comes `within` the chunk of its parent (*the* of *the goat*) is part of that chunk.
+    Dependents `within` the chunk of their parent (*the* of *the goat*) are part of that chunk.
     """
 
     word: str
@@ -58,7 +58,7 @@ class Node:
 
 
 def load(seed: int = 0, sizes: Mapping[str, int] | None = None, task: str = "chunks") -> Corpus:
-    """Sentences with their trees, no two the same; the sentences of both tasks are the same."""
+    """Sentences with their trees, all different; both tasks have the same sentences."""
     if task not in ("chunks", "parents"):
         raise BadConfig(f"clauses has the tasks chunks and parents; {task!r} is neither")
     rng, seen = seeded_rng(seed, "clauses"), set[str]()
@@ -79,7 +79,7 @@ def new_sentence(rng: np.random.Generator, task: str, seen: set[str]) -> Example
 
 
 def sentence(rng: np.random.Generator) -> Node:
-    """A main clause, perhaps with another that it says, or that is linked to it by a conjunction."""
+    """A main clause, sometimes with a complement clause or a coordinated one."""
     kind = pick(rng, ("plain", "plain", "says", "linked"))
     root = clause(rng, "root", clause_words.SAYING if kind == "says" else None)
     if kind == "says":
@@ -91,13 +91,13 @@ def sentence(rng: np.random.Generator) -> Node:
 
 
 def marked(verb: Node, word: str) -> Node:
-    """A clause with the word that begins it."""
+    """A clause with the conjunction that introduces it."""
     verb.before.insert(0, Node(word, "mark", "SBAR"))
     return verb
 
 
 def clause(rng: np.random.Generator, relation: str, lexicon: Lexicon | None = None) -> Node:
-    """A subject and a verb, perhaps with an object; something said of time or place may come first."""
+    """A subject and a verb, sometimes with an object; a phrase of time or place may come first."""
     lexicon = lexicon or pick(rng, (INTRANSITIVE, TRANSITIVE))
     first = []
     if rng.random() < 0.4:
@@ -115,14 +115,14 @@ def clause(rng: np.random.Generator, relation: str, lexicon: Lexicon | None = No
 
 
 def predicate(rng: np.random.Generator, relation: str, lexicon: Lexicon) -> Node:
-    """A verb, perhaps with *had* before it."""
+    """A verb, sometimes with *had* before it."""
     word, like = draw_word(rng, lexicon)
     had = [Node("had", "aux", "VP", within=True)] if rng.random() < 0.3 else []
     return Node(word, relation, "VP", like, before=had)
 
 
 def noun_phrase(rng: np.random.Generator, relation: str, depth: int) -> Node:
-    """*the very tall goat*, while `depth` lasts perhaps with another noun (*of the heron*) or a relative clause."""
+    """*the very tall goat*; while `depth` lasts, sometimes with another noun (*of the heron*) or a relative clause."""
     word, like = draw_word(rng, clause_words.NOUNS)
     noun = Node(word, relation, "NP", like, before=[Node("the", "det", "NP", within=True)])
     if rng.random() < 0.5:
@@ -138,7 +138,7 @@ def noun_phrase(rng: np.random.Generator, relation: str, depth: int) -> Node:
 
 
 def oblique(rng: np.random.Generator, relation: str, prepositions: tuple[str, ...]) -> Node:
-    """A noun with a preposition, which hangs on it."""
+    """A noun with its preposition."""
     noun = noun_phrase(rng, relation, 0)
     noun.before.insert(0, Node(pick(rng, prepositions), "case", "PP"))
     return noun
@@ -156,7 +156,7 @@ def relative(rng: np.random.Generator) -> Node:
 
 
 def draw_word(rng: np.random.Generator, lexicon: Lexicon) -> tuple[str, str]:
-    """A word and its class, each class with equal chance."""
+    """A word and its class, each class equally likely."""
     like = pick(rng, tuple(lexicon))
     return pick(rng, lexicon[like]), like
 
@@ -175,7 +175,7 @@ def example(root: Node, task: str) -> Example:
 
 
 def chunks(nodes: list[Node], parent: Mapping[int, Node]) -> tuple[str, ...]:
-    """The chunk of every word: that of the word it is within, if it is; B- where a chunk begins."""
+    """The chunk tag of every word, B- where a chunk begins; words within a chunk have its tag."""
     tags, last = [], None
     for node in nodes:
         whole = node

@@ -1,11 +1,11 @@
-"""Somebody and what is said of them, and a statement that follows, is ruled out, or is left open.
+"""A premise about one or two people, and a statement that is entailed, contradicted or neutral.
 
-A premise tells of a person two things out of three: what they wear, what they are doing, where they are; and, as a
-distraction, what they have with them. A hypothesis says one of the three, plainly (*the woman is playing the flute .*)
-or in general (*the woman is making music .*). It is entailed if the premise says so, contradicted if the premise says
-otherwise, and neutral if the premise does not say. Whatever the label, premises and hypotheses are drawn alike, so that
-neither alone says anything about it. In `entailment:two` the premise tells of two people, and it must be seen whose
-words are whose: half of the statements that do not follow are true of the other.
+A premise gives two of three facts about a person: what they wear, what they are doing, where they are; and, as a
+distraction, what they have with them. A hypothesis states one of the three, specifically (*the woman is playing the
+flute .*) or in general (*the woman is making music .*). It is entailed if the premise says so, contradicted if the
+premise says something else, and neutral if the premise does not mention it. Premises and hypotheses are drawn from the
+same distribution for every label, so neither alone predicts it. In `entailment:two` the premise is about two people,
+and a model must match facts with people: half of the statements that do not follow are true of the other person.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ VALUES: dict[str, dict[str, tuple[str, ...]]] = {  # what a premise may say, und
 
 
 class Person(NamedTuple):
-    """Somebody in a premise, and what is said of them: what it is in general, and what it is plainly."""
+    """A person in a premise, and the facts about them: each in general and specifically."""
 
     who: str
     thing: str
@@ -50,14 +50,13 @@ class Person(NamedTuple):
 
 
 def load(seed: int = 0, sizes: Mapping[str, int] | None = None, people: int = 1) -> Corpus:
-    """Pairs with balanced labels, no two the same.
+    """Pairs with balanced labels, all different.
 
-    `words` are the premise, `pair_words` the hypothesis. The rationale marks the premise's words that decide: the
-    thing said, and of two people the one of whom it is said. Neutral pairs have none, since it is what is *not* said
-    that decides.
+    `words` are the premise, `pair_words` the hypothesis. The rationale marks the words of the premise that decide: the
+    fact, and with two people also whose it is. Neutral pairs have none, since it is the missing fact that decides.
     """
     if people not in (1, 2):
-        raise BadConfig(f"a premise of entailment tells of 1 or 2 people; {people} were asked for")
+        raise BadConfig(f"a premise of entailment is about 1 or 2 people; got {people}")
     rng, seen = seeded_rng(seed, f"entailment:{people}"), set[tuple[str, str | None]]()
     splits: dict[str, tuple[Example, ...]] = {}
     for split, size in (sizes or SIZES).items():
@@ -67,7 +66,7 @@ def load(seed: int = 0, sizes: Mapping[str, int] | None = None, people: int = 1)
 
 
 def new_pair(rng: np.random.Generator, people: int, label: str, seen: set[tuple[str, str | None]]) -> Example:
-    """A pair with this label that has not been seen. What it asks is not drawn again, so that nothing is favoured."""
+    """A new pair with this label. The kind of fact is drawn once, so that retries favour none."""
     omitted = [pick(rng, tuple(VALUES)) for _ in range(people)]
     about = int(rng.integers(people))
     facts = tuple(matter for matter in VALUES if matter != omitted[about])
@@ -82,7 +81,7 @@ def new_pair(rng: np.random.Generator, people: int, label: str, seen: set[tuple[
 
 
 def person(rng: np.random.Generator, who: str, omitted: str) -> Person:
-    """Somebody of whom two facts out of three are given."""
+    """A person with two facts out of three."""
     kinds = {matter: pick(rng, tuple(VALUES[matter])) for matter in VALUES if matter != omitted}
     facts = {matter: (kind, pick(rng, VALUES[matter][kind])) for matter, kind in kinds.items()}
     return Person(who, pick(rng, THINGS), pick(rng, GARMENTS), facts)
@@ -101,8 +100,8 @@ def pair(rng: np.random.Generator, people: Sequence[Person], about: int, matter:
 
 
 def clause(somebody: Person, decides: str, named: bool) -> list[tuple[str, bool]]:
-    """What a premise tells of somebody, each word with whether it decides: what was asked, and who, if `named`."""
-    value = {matter: said for matter, (_, said) in somebody.facts.items()}
+    """The premise about one person, each word with whether it decides: the fact in question, and who, if `named`."""
+    value = {matter: plain for matter, (_, plain) in somebody.facts.items()}
     marked = [("a", False), (somebody.who, named), *all_marked(f"with a {somebody.thing}", False)]
     if WEARS in value:
         marked += [("in", False), ("a", False), (value[WEARS], decides == WEARS), (somebody.garment, False)]
@@ -118,14 +117,14 @@ def all_marked(text: str, mark: bool) -> list[tuple[str, bool]]:
 
 
 def stated(rng: np.random.Generator, people: Sequence[Person], about: int, matter: str, label: str) -> tuple[str, ...]:
-    """The hypothesis: what the premise says, something else, or anything where it says nothing; plain or in general."""
+    """The hypothesis: what the premise says, something else, or anything if it says nothing; specific or general."""
     general = rng.random() < 0.5 and matter != WEARS
     everything = tuple(VALUES[matter]) if general else tuple(v for kind in VALUES[matter].values() for v in kind)
     of_each = [somebody.facts[matter][0 if general else 1] if matter in somebody.facts else "" for somebody in people]
     true = of_each[about]
-    said = {"entailment": (true,), "neutral": everything}.get(label, tuple(v for v in everything if v != true))
-    theirs = [value for i, value in enumerate(of_each) if i != about and value in said]
-    value = pick(rng, theirs if theirs and rng.random() < 0.5 else said)
+    candidates = {"entailment": (true,), "neutral": everything}.get(label, tuple(v for v in everything if v != true))
+    theirs = [value for i, value in enumerate(of_each) if i != about and value in candidates]
+    value = pick(rng, theirs if theirs and rng.random() < 0.5 else candidates)
     if matter == WEARS:
         return ("the", people[about].who, "wears", "something", value, ".")
     return ("the", people[about].who, "is", *value.split(), ".")
@@ -133,7 +132,7 @@ def stated(rng: np.random.Generator, people: Sequence[Person], about: int, matte
 
 ENTRY = Entry(
     name="entailment",
-    about="made premises about somebody, each with a statement that follows, is left open, or is ruled out",
+    about="generated premises about people, each with a statement that is entailed, neutral or contradicted",
     licence="the same as Whence",
     kind="synthetic",
     load=load,

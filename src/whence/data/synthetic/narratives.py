@@ -1,14 +1,14 @@
-"""Life stories told in windows of a few seconds, with a mood that human ratings of words decide.
+"""Life stories in windows of a few seconds, each with a mood that human ratings of its words determine.
 
-The mood words are those of the lexicon of VADER (Hutto & Gilbert 2014) that fit things, people and times and on whose
-valence its human raters agree; each with its mean rating, from −4 to 4. A teller's mood drifts from window to window,
-and mood words are chosen to fit it, among words that say nothing of it, in the same places as those. The value of a
-window follows from its words alone and from those before it:
+The mood words are those of the VADER lexicon (Hutto & Gilbert 2014) that fit things, people and times and on whose
+valence its human raters agree; each has its mean rating, from −4 to 4. The mood drifts from window to window, and mood
+words are chosen to fit it; neutral words appear in the same positions. The value of a window follows from its words and
+from those before it:
 
     v_t = v_{t−1} + ½ (r_t − v_{t−1}), v_0 = 0,  r_t = mean rating of the window's mood words / 4
 
-and where a window has no mood words the value stays what it was. So a model must find the mood words, know their
-ratings, and remember. The rationale marks the mood words.
+Where a window has no mood words the value does not change. So a model must find the mood words, know their ratings, and
+remember. The rationale marks the mood words.
 """
 
 from collections.abc import Mapping, Sequence
@@ -106,7 +106,7 @@ def valence(words: Sequence[Sequence[str]], marks: Sequence[Sequence[bool]]) -> 
 
 
 def moods(rng: np.random.Generator, length: int) -> np.ndarray:
-    """A mood that drifts between −1 and 1: a random walk that turns back at both ends."""
+    """A mood that drifts between −1 and 1: a random walk reflected at both ends."""
     walk = rng.uniform(-1, 1) + np.cumsum(rng.normal(0, STEP, length))
     return np.abs((walk + 3) % 4 - 2) - 1
 
@@ -123,13 +123,13 @@ def window(rng: np.random.Generator, mood: float, ratings: Mapping[str, float]) 
 
 
 def mood_word(rng: np.random.Generator, mood: float, ratings: Mapping[str, float]) -> str:
-    """One of the five mood words whose ratings are nearest to the mood, give or take."""
+    """One of the five mood words whose ratings are nearest to the mood plus noise."""
     wanted = 3 * mood + rng.normal(0, 0.6)
     return pick(rng, sorted(ratings, key=lambda word: abs(ratings[word] - wanted))[:5])
 
 
 def filled(rng: np.random.Generator, frame: str, how: str) -> Marked:
-    """The words of a frame with its gaps filled; a mood word is marked."""
+    """The words of a template with its slots filled; mood words are marked."""
     words = (how if word == "{how}" else pick(rng, FILL[word]) if word in FILL else word for word in frame.split())
     return [(word, word in RATINGS) for word in words]
 

@@ -1,7 +1,7 @@
 """English number words to be translated into German, where units come before tens, so that alignments cross.
 
-*forty two* is *zwei und vierzig*: German is written in parts, in the order in which *zweiundvierzig* is spoken. Numbers
-go from 0 to 999,999. Every word is linked to its translation; only *und*, which English has not, is linked to nothing.
+*forty two* is *zwei und vierzig*: the German is split into its parts, in the order of *zweiundvierzig*. Numbers go from
+0 to 999,999. Every word is linked to its translation; only *und*, which has no English counterpart, has no link.
 """
 
 from collections.abc import Mapping
@@ -40,14 +40,14 @@ class Spoken(NamedTuple):
 
 
 def load(seed: int = 0, sizes: Mapping[str, int] | None = None) -> Corpus:
-    """Numbers of one to six digits, no two the same; as many digits, as far as there are new ones, with equal chance.
+    """Numbers of one to six digits, all different; each number of digits equally likely while new ones are left.
 
     `words` are the English, the target is the German in words, and the alignment holds the true links.
     """
     wanted = sizes or SIZES
     if sum(wanted.values()) > 10**DIGITS // 2:
         raise BadConfig(
-            f"there are {10**DIGITS:,} numerals; at most half can be asked for, not {sum(wanted.values()):,}"
+            f"there are {10**DIGITS:,} numerals; expected sizes of at most half of them, got {sum(wanted.values()):,}"
         )
     rng, seen = seeded_rng(seed, "numerals"), set[int]()
     splits = {split: tuple(example(new_number(rng, seen)) for _ in range(size)) for split, size in wanted.items()}
@@ -55,7 +55,7 @@ def load(seed: int = 0, sizes: Mapping[str, int] | None = None) -> Corpus:
 
 
 def new_number(rng: np.random.Generator, seen: set[int]) -> int:
-    """A number that has not been seen."""
+    """A number that has not been used yet."""
     while True:
         number = int(rng.integers(10 ** int(rng.integers(1, DIGITS + 1))))
         if number not in seen:
@@ -80,7 +80,7 @@ def spoken(number: int) -> Spoken:
 
 
 def below_thousand(number: int, last: bool) -> Spoken:
-    """A number below a thousand; `last` if nothing follows, since a final one is *eins* and any other *ein*."""
+    """A number below a thousand; `last` if nothing follows, since a final one is *eins*, any other *ein*."""
     hundreds, rest = divmod(number, 100)
     if not hundreds:
         return below_hundred(rest, last)
@@ -89,7 +89,7 @@ def below_thousand(number: int, last: bool) -> Spoken:
 
 
 def below_hundred(number: int, last: bool) -> Spoken:
-    """A number below a hundred: from 21 on, German says the unit first."""
+    """A number below a hundred: from 21 on, German has the unit first."""
     tens, unit = divmod(number, 10)
     if number < len(ENGLISH):
         return Spoken((ENGLISH[number],), ("ein" if number == 1 and not last else GERMAN[number],), (0,))
@@ -99,7 +99,7 @@ def below_hundred(number: int, last: bool) -> Spoken:
 
 
 def joined(first: Spoken, second: Spoken) -> Spoken:
-    """Two parts of a number, one after the other."""
+    """Two parts of a number, the second after the first."""
     moved = tuple(link if link < 0 else link + len(first.english) for link in second.links)
     return Spoken(first.english + second.english, first.german + second.german, first.links + moved)
 

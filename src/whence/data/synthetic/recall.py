@@ -1,18 +1,18 @@
-"""Something to be remembered, then noise, then a cue: repeat the first word, or name the first sentence.
+"""An item to remember, then noise, then a cue: repeat the first word, or name the first sentence.
 
-After the delayed classification of Haviv et al. (2019), whose item is a picture and whose noise is of pixels; in words,
-as Mrini et al. 2019 asks for:
+After the delayed classification of Haviv et al. (2019), whose item is a picture and whose noise is pixels; here in
+words, as Mrini et al. 2019 suggest:
 
     lantern kettle drum kettle ribbon ?        the item, a delay of four words, the cue: lantern
 
-`recall`: the item is one of twenty words, and the noise is drawn from the *same* words, each as likely as another and
-whatever the item is. So nothing but its place marks the item, and no other word knows of it. `recall:apart`: the noise
-has twenty words of its own. `recall:sst`, `recall:multi30k`: the item is one of twenty real sentences of four to eight
-words, and is named by its number; the noise is running text, other sentences one after another, cut where the delay is
-over. The sentences come from the corpus of that name and are not part of Whence.
+`recall`: the item is one of twenty words, and the noise is drawn uniformly from the *same* words, independently of the
+item. So only its position marks the item, and no other word is informative. `recall:apart`: the noise has twenty other
+words. `recall:sst`, `recall:multi30k`: the item is one of twenty real sentences of four to eight words, and is named by
+its number; the noise is other sentences, concatenated and cut to the delay. The sentences come from the corpus of that
+name and are not part of Whence.
 
-The delay is the number of words between item and cue. Models learn from delays of 1 to 10 words and are tested also on
-longer ones. All items and all delays of a split come equally often. The rationale marks the words of the item.
+The delay is the number of words between item and cue. Models are trained on delays of 1 to 10 words and also tested on
+longer ones. All items and all delays of a split are equally frequent. The rationale marks the words of the item.
 """
 
 import re
@@ -45,7 +45,7 @@ Noise = Callable[[np.random.Generator, int], Words]  # so many words of noise
 
 
 class Task(NamedTuple):
-    """What is to be remembered, under which names, and what comes after it."""
+    """What is to be remembered, the labels, and the noise after it."""
 
     items: Sequence[Words]
     labels: Words
@@ -60,9 +60,9 @@ def load(
     trained: int = TRAINED,
     tested: Sequence[int] = TESTED,
 ) -> Corpus:
-    """Items, noise and a cue; `of` gives the real sentences. Delays are 1 to `trained`, in test `tested`.
+    """Items, noise and a cue; `of` provides the real sentences. Delays are 1 to `trained`, in test `tested`.
 
-    Short texts come more than once: after one word of noise there are only four hundred.
+    Short texts occur more than once: with one word of noise there are only four hundred.
     """
     name = f"recall:{of.name}" if of is not None else "recall:apart" if apart else "recall"
     rng = seeded_rng(seed, name)
@@ -77,7 +77,7 @@ def load(
 
 
 def balanced(rng: np.random.Generator, task: Task, size: int, delays: Sequence[int]) -> Iterator[Example]:
-    """So many examples in random order, each item and each delay as often as the others, as far as it goes."""
+    """So many examples in random order, items and delays as evenly represented as possible."""
     n = len(task.items)
     for number in rng.permutation(size).tolist():
         item, delay = number % n, delays[number // n % len(delays)]
@@ -91,7 +91,7 @@ def make_example(item: Words, noise: Words, label: str) -> Example:
 
 
 def delay_of(example: Example) -> int:
-    """How many words stand between the item and the cue."""
+    """The number of words between the item and the cue."""
     marks = example.rationale or ()
     length = sum(marks)
     if not 0 < length < len(marks) or not all(marks[:length]):
@@ -113,7 +113,7 @@ def of_words(noise: Words) -> Task:
 
 
 def of_sentences(rng: np.random.Generator, corpus: Corpus) -> Task:
-    """One of twenty sentences, and other sentences of the same corpus one after another, cut where there are enough."""
+    """One of twenty sentences, and as noise other sentences of the same corpus, concatenated."""
     there = list(dict.fromkeys(filter(fits, map(in_words, next(iter(corpus.splits.values()), ())))))
     if len(there) < SENTENCES + POOL:
         raise BadData(
@@ -133,12 +133,12 @@ def of_sentences(rng: np.random.Generator, corpus: Corpus) -> Task:
 
 
 def in_words(example: Example) -> Words:
-    """A sentence in small letters, in its own words or, where it has none, in words and punctuation."""
+    """A sentence in lower case: its own words or, where it has none, words and punctuation."""
     return tuple(word.lower() for word in example.words or TOKEN.findall(example.text))
 
 
 def fits(words: Words) -> bool:
-    """Whether a sentence is of the lengths wanted, and none of its words is the cue or holds a blank."""
+    """Whether a sentence has the right length, and none of its words is the cue or contains a space."""
     return len(words) in LENGTHS and all(word != CUE and word.split() == [word] for word in words)
 
 

@@ -1,9 +1,9 @@
-"""Film reviews made from a small grammar: sentiment that one opinion word decides, through negation and contrast.
+"""Film reviews generated from a small grammar: one opinion word decides the sentiment, through negation and contrast.
 
-The opinion words are those of the lexicon of VADER (Hutto & Gilbert 2014) that fit a film and on whose valence its
-human raters agree. A review holds one judgement by its writer, and around it neutral remarks and opinions that are not
-the writer's or not about the film. Three rules give the label: a negator turns an opinion round; of two clauses the one
-after *but* decides; what others said, and what is said of other films, does not count.
+The opinion words are those of the VADER lexicon (Hutto & Gilbert 2014) that fit a film and on whose valence its human
+raters agree. A review holds one judgement by its writer, surrounded by neutral remarks and by opinions that are not the
+writer's or not about the film. Three rules give the label: a negator reverses an opinion; of two clauses the one after
+*but* decides; other people's opinions, and opinions on other films, do not count.
 """
 
 from collections.abc import Mapping, Sequence
@@ -92,9 +92,9 @@ Marked = tuple[tuple[str, bool], ...]  # words, each with whether it decides
 
 
 def load(seed: int = 0, sizes: Mapping[str, int] | None = None, negated: float = 0.5) -> Corpus:
-    """Reviews with balanced labels, no two the same; opinion words of later splits all occur in the first.
+    """Reviews with balanced labels, all different; opinion words of later splits all occur in the first.
 
-    Of the opinions that decide, so large a share is `negated`. With a half, words without their order tell nothing.
+    `negated` is the share of deciding opinions that are negated. With one half, a bag of words is uninformative.
     """
     rng, seen = seeded_rng(seed, "reviews"), set[str]()
     opinions: Opinions = OPINIONS
@@ -108,7 +108,7 @@ def load(seed: int = 0, sizes: Mapping[str, int] | None = None, negated: float =
 
 
 def used(examples: Sequence[Example]) -> Opinions:
-    """The opinion words that occur; all there are, if one side is missing in so few examples."""
+    """The opinion words that occur; all of them, if one polarity is missing in so few examples."""
     there = {word for example in examples for word in example.words or ()}
     occurring = {label: tuple(w for w in words if w in there) for label, words in OPINIONS.items()}
     return occurring if all(occurring.values()) else OPINIONS
@@ -117,7 +117,7 @@ def used(examples: Sequence[Example]) -> Opinions:
 def new_review(
     rng: np.random.Generator, label: str, opinions: Opinions, seen: set[str], negated: float = 0.5
 ) -> Example:
-    """A review of the right length whose text has not been seen."""
+    """A review of the right length that has not been generated before."""
     while True:
         marked = review(rng, label, opinions, negated)
         text = " ".join(word for word, _ in marked)
@@ -137,7 +137,7 @@ def review(rng: np.random.Generator, label: str, opinions: Opinions, negated: fl
 
 
 def judgement(rng: np.random.Generator, label: str, opinions: Opinions, negated: float) -> Marked:
-    """What the writer thinks: one clause, or, in a third of the reviews, an opposite one and *but* before it."""
+    """The writer's opinion: one clause, or, in a third of the reviews, an opposite one followed by *but*."""
     first, second = rng.permutation(len(ASPECTS))[:2]
     decides = clause(rng, label, opinions, ASPECTS[first], negated)
     if rng.random() < 2 / 3:
@@ -147,14 +147,14 @@ def judgement(rng: np.random.Generator, label: str, opinions: Opinions, negated:
 
 
 def clause(rng: np.random.Generator, label: str, opinions: Opinions, aspect: str, negated: float) -> Marked:
-    """An opinion on something about the film; in a share of the clauses the opposite opinion, negated."""
+    """An opinion on some aspect of the film; in a share of the clauses the opposite opinion, negated."""
     if rng.random() < 1 - negated:
         return filled(rng, pick(rng, PLAIN), pick(rng, opinions[label]), aspect)
     return filled(rng, pick(rng, NEGATED), pick(rng, opinions[opposite(label)]), aspect)
 
 
 def filled(rng: np.random.Generator, frame: str, opinion: str, aspect: str = "") -> Marked:
-    """The words of a frame with its gaps filled; the opinion and its negator are marked."""
+    """The words of a template with its slots filled; the opinion and its negator are marked."""
     marked: list[tuple[str, bool]] = []
     for word in frame.replace("{it}", aspect).split():
         if word == "{opinion}":
@@ -167,7 +167,7 @@ def filled(rng: np.random.Generator, frame: str, opinion: str, aspect: str = "")
 
 
 def unmarked(words: Marked) -> Marked:
-    """The same words, none of which decides."""
+    """The same words, none of them marked as deciding."""
     return tuple((word, False) for word, _ in words)
 
 

@@ -1,15 +1,15 @@
-"""Stories of who went where with what, and a question that one, two or three sentences of the story answer.
+"""Stories about people, places and things, and a question that one, two or three sentences of the story answer.
 
-After bAbI tasks 1 to 3 (Weston et al. 2015), with people, places and things of our own:
+After bAbI tasks 1 to 3 (Weston et al. 2015), with our own people, places and things:
 
 1. *where is clara ?* Her last move answers.
-2. *where is the violin ?* Who had it last in hand, and where that person was: the last time it was taken or put down,
-   and the move of that person which says where (after taking it, or else before).
+2. *where is the violin ?* Who last held it, and where that person was: the last time it was taken or put down, and the
+   move of that person which says where (after taking it, or else before).
 3. *where was the violin before the harbour ?* Who carried it there: the taking, the move to the harbour, and the same
    person's move before that.
 
-`stories:words` is the first kind in short: everybody has moved once, and each move is one word, as in
-*clara-harbour*. So an answer needs one word of the story, and no other word knows of it.
+`stories:words` is a short form of the first kind: everyone has moved once, and each move is one word, as in *clara-
+harbour*. So the answer needs one word of the story, and no other word is informative.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ LENGTHS = {1: (2, 10), 2: (4, 14), 3: (6, 18)}  # sentences, the shortest and th
 
 
 class Asked(NamedTuple):
-    """A question with its answer, and which sentences of the story give it."""
+    """A question with its answer, and the sentences of the story that support it."""
 
     question: tuple[str, ...]
     answer: str
@@ -39,13 +39,13 @@ class Asked(NamedTuple):
 
 
 def load(seed: int = 0, facts: int = 1, sizes: Mapping[str, int] | None = None, short: bool = False) -> Corpus:
-    """Stories with a question each, no two the same; answers are balanced over the places. In `short` each fact is one
+    """Stories with a question each, all different; answers are balanced over the places. In `short` each fact is one
     word.
 
     `words` are the story, `pair_words` the question, and the rationale marks all words of the supporting sentences.
     """
     if facts not in LENGTHS:
-        raise BadConfig(f"a story needs 1, 2 or 3 supporting facts; {facts} were asked for")
+        raise BadConfig(f"a story has 1, 2 or 3 supporting facts; got {facts}")
     name = "stories:words" if short else "stories" if facts == 1 else f"stories:{facts}"
     rng, seen = seeded_rng(seed, "stories:words" if short else f"stories:{facts}"), set[tuple[str, str | None]]()
     splits: dict[str, tuple[Example, ...]] = {}
@@ -58,7 +58,7 @@ def load(seed: int = 0, facts: int = 1, sizes: Mapping[str, int] | None = None, 
 def new_story(
     rng: np.random.Generator, facts: int, answer: str, seen: set[tuple[str, str | None]], short: bool = False
 ) -> Example:
-    """A story with this answer that has not been seen."""
+    """A new story with this answer."""
     shortest, longest = LENGTHS[facts]
     while True:
         events = make_events(rng, int(rng.integers(shortest, longest + 1)), things=facts > 1)
@@ -73,7 +73,7 @@ def new_story(
 
 
 def ask_person(rng: np.random.Generator, events: list[Event]) -> Asked:
-    """Where somebody is who has moved."""
+    """Where a person is, who has moved."""
     person = pick(rng, sorted({event.person for event in events}))
     move = last(events, len(events), ("move",), person)
     return Asked(("where", "is", person, "?"), events[move].what, (move,))
@@ -92,7 +92,7 @@ def ask_thing(rng: np.random.Generator, events: list[Event]) -> Asked | None:
 
 
 def ask_before(rng: np.random.Generator, events: list[Event]) -> Asked | None:
-    """Where a thing was before it was carried to a place, to which it came only once."""
+    """Where a thing was before it was carried to a place that it reached only once."""
     carried = []
     for thing, stops in journeys(events).items():
         been = [stop.place for stop in stops]
@@ -108,7 +108,7 @@ def ask_before(rng: np.random.Generator, events: list[Event]) -> Asked | None:
 def make_story(
     rng: np.random.Generator, events: list[Event], asked: Asked, answer: str, short: bool = False
 ) -> Example:
-    """The story in words, two places having changed names so that the answer is the one wanted."""
+    """The story in words; two places swap names so that the answer is the one wanted."""
     renamed = {asked.answer: answer, answer: asked.answer}
     sentences = [in_a_word(event, renamed) if short else sentence(rng, event, renamed) for event in events]
     words = tuple(word for words in sentences for word in words)

@@ -69,6 +69,11 @@ def as_labels(cells: Sequence[Any]) -> list[str | None]:
     return [None if label is None else str(int(numbers[label])) for label in labels]
 
 
+def listed_rows(rows: Sequence[int]) -> str:
+    """The numbers of some rows for a message, the first of them if they are many."""
+    return ("row " if len(rows) == 1 else "rows ") + ", ".join(map(str, rows[:8])) + (", ..." if len(rows) > 8 else "")
+
+
 def in_order(labels: Iterable[str]) -> tuple[str, ...]:
     """Labels sorted, by number if all are whole numbers."""
     try:

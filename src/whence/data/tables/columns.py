@@ -47,6 +47,7 @@ FITS: dict[str, Callable[[Any], bool]] = {  # what a cell must hold for its colu
 
 
 Name = Annotated[str | None, usually("inferred", "NAME")]
+NotInferred = Annotated[str | None, usually("none", "NAME")]
 
 
 @dataclass(frozen=True)
@@ -65,11 +66,11 @@ class Columns:
     label: Name = None  # the class
     tokens: Name = None  # the text in words
     tags: Name = None  # a tag for each word
-    target: Name = None  # a text to be produced
+    target: NotInferred = None  # a text to be produced
     rationale: Name = None  # for each word whether it decides
     heads: Name = None  # for each word its head in a dependency tree
     relations: Name = None  # for each word its relation to its head
-    alignment: Name = None  # which words of text and target belong together: 0-0 1-2
+    alignment: NotInferred = None  # which words of text and target belong together: 0-0 1-2
     features: Name = None  # for each word its part of speech and morphology
 
     def named(self) -> dict[str, str]:
@@ -136,7 +137,7 @@ def by_contents(table: Table, columns: Columns, where: str) -> tuple[Columns, li
             return others, [f"took column {texts[0]!r} as the text, since it alone holds longer texts", *notes]
     raise BadData(
         f"{where}: no column has a usual name for a text ({', '.join(USUAL['text'][:4])} ...) and it is not clear "
-        f"which one it is; there are: {listed(table)}; name it with --columns.text NAME, "
+        f"which one it is; the columns are: {listed(table)}. Name it with --columns.text NAME, "
         "and the label with --columns.label NAME; if the first line is a row and no header, put a header before it"
     )
 

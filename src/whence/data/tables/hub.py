@@ -38,9 +38,9 @@ def load_splits(name: str) -> dict[str, Any]:
     try:
         loaded = datasets.load_from_disk(name) if Path(name).is_dir() else load_online(name)
     except Exception as error:  # whatever the network, the hub or a dataset's own files can raise
-        said = (str(error).strip() or type(error).__name__).splitlines()[0]
+        message = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise BadData(
-            f"the dataset {name!r} could not be loaded through `datasets` ({type(error).__name__}: {said}); look at "
+            f"the dataset {name!r} could not be loaded through `datasets` ({type(error).__name__}: {message}); look at "
             "its name and configuration (hub:owner/name/configuration) and at the network, or save its rows as a table"
         ) from error
     return dict(loaded) if isinstance(loaded, dict) else {str(loaded.split or "test"): loaded}

@@ -9,7 +9,7 @@ from whence.core.errors import BadData
 from whence.data.examples import Corpus, Example
 from whence.data.formats.table_file import read_file
 from whence.data.formats.text import Table
-from whence.data.tables.cells import as_heads, as_labels, as_links, as_list, as_marks, in_order, missing
+from whence.data.tables.cells import as_heads, as_labels, as_links, as_list, as_marks, in_order, listed_rows, missing
 from whence.data.tables.columns import Columns, infer_columns
 
 __all__ = ["Columns", "corpus_from", "read_table"]
@@ -102,9 +102,7 @@ class Reading:
         """The cells of the column of rationales, true or false for each word."""
         column = self.columns.rationale
         read = [as_marks(cell) for cell in self.lists("rationale")]
-        wanted = (
-            f"{self.name}: column {column!r} must hold 0 or 1 (false or true) for each word; there is something else"
-        )
+        wanted = f"{self.name}: column {column!r} must hold 0 or 1 (false or true) for each word; got something else"
         refuse(read, lambda cell: cell is None, wanted)
         return [cell or () for cell in read]
 
@@ -112,7 +110,7 @@ class Reading:
         """The cells of the column of heads."""
         column = self.columns.heads
         read = [as_heads(cell) for cell in self.lists("heads")]
-        wanted = f"{self.name}: column {column!r} must hold each word's head as a number; there is something else"
+        wanted = f"{self.name}: column {column!r} must hold each word's head as a number; got something else"
         refuse(read, lambda cell: cell is None, wanted)
         return [cell or () for cell in read]
 
@@ -120,21 +118,22 @@ class Reading:
         """The cells of the column of links between words."""
         column = self.columns.alignment
         read = [as_links(row.get(column)) for row in self.table.rows]  # type: ignore[arg-type]
-        wanted = f"{self.name}: column {column!r} must hold links like 0-0 1-2; there is something else"
+        wanted = f"{self.name}: column {column!r} must hold links like 0-0 1-2; got something else"
         refuse(read, lambda cell: cell is None, wanted)
         return [cell or () for cell in read]
 
     def notes(self, examples: Sequence[Example]) -> list[str]:
         """Sentences on what was done to the rows."""
-        said = []
-        unlabelled = sum(e.label is None for e in examples)
+        notes = []
+        unlabelled = [number for number, example in enumerate(examples, start=1) if example.label is None]
         if self.columns.label and unlabelled:
-            said.append(f"{unlabelled} of {len(examples)} rows have no label; they are kept without one")
+            which = f"({listed_rows(unlabelled)}, header not counted)"
+            notes.append(f"{len(unlabelled)} of {len(examples)} rows have no label {which}; they are kept without one")
         roles = ("tags", "rationale", "heads", "relations", "alignment")
         marked = [getattr(self.columns, role) for role in roles]
         if not self.columns.tokens and any(marked):
-            said.append("split the texts into words at spaces, since there are marks for words and no column of words")
-        return said
+            notes.append("split the texts into words at spaces, since there are marks for words and no column of words")
+        return notes
 
 
 def whole_column(table: Table, column: str, role: str, where: str) -> list[str]:
@@ -144,7 +143,7 @@ def whole_column(table: Table, column: str, role: str, where: str) -> list[str]:
     refuse(
         cells,
         lambda cell: not isinstance(cell, str),
-        f"{where}: column {column!r} (the {role}) must hold strings; there is something else",
+        f"{where}: column {column!r} (the {role}) must hold strings; got something else",
     )
     return cells  # type: ignore[return-value]
 
@@ -153,6 +152,7 @@ def refuse(cells: Sequence[Any], wrong: Callable[[Any], bool], sentence: str) ->
     """Raise if a cell is wrong, saying how many are and in which rows, counted from 1 below the header."""
     rows = [number for number, cell in enumerate(cells, start=1) if wrong(cell)]
     if rows:
-        listed = ", ".join(map(str, rows[:8])) + (", ..." if len(rows) > 8 else "")
         mend = "fill or remove " + ("it" if len(rows) == 1 else "them")
-        raise BadData(f"{sentence} in {len(rows)} of {len(cells)} rows (row {listed}, header not counted); {mend}")
+        raise BadData(
+            f"{sentence} in {len(rows)} of {len(cells)} rows ({listed_rows(rows)}, header not counted); {mend}"
+        )

@@ -44,7 +44,7 @@ def read_pairs(paths: list[Path], scheme: str = "") -> tuple[tuple[Example, ...]
 
 
 def as_pair(row: dict[str, Any], where: str) -> Example | str:
-    """The pair in a row, or why it is passed over."""
+    """The pair in a row, or why it is skipped."""
     names = next((names for names in (FULL, REDUCED) if all(isinstance(row.get(name), str) for name in names)), None)
     if names is None:
         raise BadData(

@@ -50,7 +50,7 @@ def read_segments(path: Path) -> list[str]:
         if "<seg" in line.lower():
             found = SEGMENT.search(line)
             if found is None:
-                raise BadData(f"{path}, line {number}: <seg ...>text</seg> was expected on one line; there is {line!r}")
+                raise BadData(f"{path}, line {number}: <seg ...>text</seg> was expected on one line; got {line!r}")
             segments.append(html.unescape(found[1]).strip())
     if not segments:
         raise BadData(f'{path} holds no segments; lines like <seg id="1">text</seg> were expected')

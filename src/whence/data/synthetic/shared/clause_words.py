@@ -1,4 +1,4 @@
-"""The words of the synthetic corpus `clauses`: every class that a parent can be of has as many words of each kind."""
+"""The vocabulary of the synthetic corpus `clauses`; every class of parents has equally many words of each kind."""
 
 Lexicon = dict[str, tuple[str, ...]]
 

@@ -1,4 +1,4 @@
-"""What happens in a story: people go to places, take things there and put them down elsewhere."""
+"""Events of a story: people go to places, take things there and put them down elsewhere."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ class Event(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """A place to which a thing was carried, by which sentence, and since which it was held."""
+    """A place that a thing was carried to, the sentence that says so, and since which sentence it was held."""
 
     place: str
     move: int
@@ -28,7 +28,7 @@ class Stop(NamedTuple):
 
 
 def make_events(rng: np.random.Generator, length: int, things: bool) -> list[Event]:
-    """Events that can happen one after another: who takes a thing is where it is, who drops it has it."""
+    """A consistent sequence of events: a thing is taken where it is, and dropped by whoever holds it."""
     events: list[Event] = []
     at: dict[str, str] = {}
     for _ in range(length):
@@ -49,7 +49,7 @@ def make_events(rng: np.random.Generator, length: int, things: bool) -> list[Eve
 
 
 def last(events: list[Event], before: int, kinds: tuple[str, ...], person: str = "", what: str = "") -> int:
-    """The place of the last such event before a place; -1 if there is none."""
+    """The index of the last such event before an index; -1 if there is none."""
     fits = (i for i in range(before - 1, -1, -1) if events[i].kind in kinds)
     return next((i for i in fits if person in ("", events[i].person) and what in ("", events[i].what)), -1)
 
