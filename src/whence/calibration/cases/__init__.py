@@ -1,0 +1,1 @@
+"""The kinds of case, one file per family."""
