@@ -1,0 +1,1 @@
+"""The HTTP interface of the workbench: one file per group of operations."""
