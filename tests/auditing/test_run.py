@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pandas as pd
 import pytest
@@ -15,24 +16,30 @@ from whence.auditing import prepare as preparing
 from whence.auditing import run as running
 from whence.auditing import write_report as reporting
 from whence.auditing.audited import read_audit
-from whence.auditing.plan import Plan
 from whence.auditing.run import audit
 from whence.auditing.settings import Settings
 from whence.auditing.write_report import write_report
 from whence.core.errors import BadConfig, BadData, WhenceError
 from whence.evaluation.config import ExperimentConfig
-from whence.experiments import ablation, erasure, permutation
+from whence.experiments import ablation, faithfulness, permutation
 from whence.figures.intervals import intervals
 from whence.results.columns import Column, Columns
 from whence.results.errors import DamagedResult
 from whence.results.experiment import Experiment, Needs
 from whence.results.result import Result
 from whence.results.store import Store
-from whence.results.verdict import NONE, Effect, Verdict
+from whence.results.verdict import NONE, Answer, Effect, Verdict
 
 
 def settings(out: Path, **options) -> Settings:
-    given = {"model": str(saved_models.bert()), "data": str(saved_models.labelled()), "budget": 0.05, **options}
+    given = {
+        "model": str(saved_models.bert()),
+        "data": str(saved_models.labelled()),
+        "budget": 0.05,
+        "force": True,
+        "skip": ("controls",),
+        **options,
+    }
     return Settings(out=out, **given)
 
 
@@ -60,8 +67,10 @@ def test_what_is_there_afterwards(audited):
     there = {path.name for path in (out / "results").iterdir()} - {"representation_erasure"}  # if there was time for it
     assert sorted(there) == [
         "ablation",
-        "erasure",
+        "faithfulness",
+        "identifiability",
         "instance_adversary",
+        "lexicon",
         "permutation",
     ]
     assert {path.suffix for path in (out / "figures").iterdir()} == {".svg", ".pdf", ".png"}
@@ -71,30 +80,30 @@ def test_what_is_there_afterwards(audited):
 def test_the_plan_is_told_before_it_is_run(audited):
     _, said = audited
     single = r"(representation_erasure of \d+ examples of test, )?"  # if there was time for it
-    names = ("ablation", "permutation", f"{single}erasure", "instance_adversary")
+    names = ("ablation", "permutation", f"{single}faithfulness", "instance_adversary", "identifiability", "lexicon")
     steps = ", ".join(rf"{name} of \d+ examples of test" for name in names)
     plan = re.match(rf"The plan: {steps}; about \d+ seconds? of the 0.05", said[0])
     assert plan
     assert "  bert-200 on reviews-24.csv: took column 'label' as the label" in said
-    assert sum("(about" in line for line in said) == (5 if plan[1] else 4)
+    assert sum("(about" in line for line in said) == (7 if plan[1] else 6)
 
 
-def test_three_questions_are_answered_and_the_others_say_that_they_were_not_asked(audited):
+def test_five_questions_are_answered_and_the_other_says_that_it_was_not_asked(audited):
     out, _ = audited
     ((name, given),) = read_audit(out).verdicts.items()
     assert name == "bert-200 on reviews-24.csv"
-    assert list(given) == [1, 3, 5]
-    assert all(verdict.answer in ("yes", "no", "undecided") for verdict in given.values())
+    assert list(given) == [1, 2, 3, 5, 6]
+    assert all(verdict.answer in get_args(Answer) for verdict in given.values())
     page = (out / "report.html").read_text()
     assert len(page) < 5_000_000
     assert "Does attention matter?" in page
-    assert "Not asked: questions 2, 4 and 6." in page
+    assert "Not asked: question 4." in page
 
 
 def test_an_audit_that_is_finished_is_not_run_again(audited, monkeypatch):
     out, _ = audited
     before = tables(out)
-    for module in (ablation, permutation, erasure):
+    for module in (ablation, permutation, faithfulness):
         monkeypatch.setattr(module, "EXPERIMENT", replace(module.EXPERIMENT, run=lambda *_: pytest.fail("run again")))
     monkeypatch.setattr(preparing, "measure_costs", lambda *_: pytest.fail("planned again"))
     audit(settings(out), quiet=True, say=lambda _: None)
@@ -121,6 +130,7 @@ def test_an_audit_that_was_cut_off_goes_on_with_its_plan(audited, tmp_path, monk
     monkeypatch.setattr(permutation, "EXPERIMENT", uninterrupted)
     again = replace(ablation.EXPERIMENT, run=lambda *_: pytest.fail("run again"))
     monkeypatch.setattr(ablation, "EXPERIMENT", again)
+    saved_models.with_finished_results(out, "faithfulness", "instance_adversary")
     audit(settings(out), quiet=True, say=lambda _: None)
     expected = {name: content for name, content in tables(done).items() if name.endswith("parquet")}
     assert {name: content for name, content in tables(out).items() if name.endswith("parquet")} == expected
@@ -225,8 +235,8 @@ def test_an_audit_runs_further_experiments_if_asked(audited, tmp_path, monkeypat
     names = ("made_up:LENGTH", "made_up:PLAUSIBLE_LENGTH", "gating:missing")
     with pytest.raises(BadConfig, match="gating:missing"):
         audit(settings(tmp_path, experiments=names), quiet=True, say=lambda _: None)
-    monkeypatch.setattr(preparing, "make_plan", lambda *_, **__: Plan(()))
-    monkeypatch.setattr(preparing, "optional_steps", lambda *_: [])
+    monkeypatch.setattr(preparing, "matters", lambda *_, **__: ([], []))
+    monkeypatch.setattr(preparing, "of_any_model", lambda *_, **__: [])
     (part,) = audit(settings(tmp_path, experiments=names[:2]), quiet=True, say=lambda _: None).parts
     assert [result.experiment for result in part.results] == list(names[:2])
     assert (list(part.verdicts), part.verdicts[6].sentence) == ([6], "Texts have letters.")
@@ -265,7 +275,7 @@ def test_examples_without_labels_are_audited_by_shuffling_and_removing(tmp_path)
     audit(settings(tmp_path, data=str(saved_models.bare())), quiet=True, say=said.append)
     assert any("no ablation: it needs labels" in line for line in said)
     (given,) = read_audit(tmp_path).verdicts.values()
-    assert list(given) == [1, 3, 5]
+    assert list(given) == [1, 2, 3, 5]
     assert "no ablation" in (tmp_path / "report.html").read_text()
 
 

@@ -16,13 +16,15 @@ def no_files_of_figures(monkeypatch):
 
 
 def test_from_python(tmp_path):
-    found = whence.audit(saved_models.bert(), saved_models.bare(), out=tmp_path, budget=0.05)
+    found = whence.audit(
+        saved_models.bert(), saved_models.bare(), out=tmp_path, budget=0.05, force=True, skip=("controls",)
+    )
     assert found.report == tmp_path / "report.html"
     assert callable(whence.audit), "also after its room was imported"
     assert "Does attention matter?" in repr(found)
     assert found._repr_html_().startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
     assert html.unescape(found._repr_html_()).count(found.report.read_text()) == 1
-    with pytest.raises(BadConfig, match="budget: input should be greater than 0, came -1"):
+    with pytest.raises(BadConfig, match="budget: input should be greater than 0, got -1"):
         whence.audit(budget=-1)
     with pytest.raises(BadConfig, match="bugdet: extra inputs are not permitted"):
         whence.audit(bugdet=1)
@@ -35,7 +37,7 @@ def test_run_and_explain_from_python(tmp_path):
     result = whence.run("permutation", model, data, out=tmp_path, permutations=2, limit=4)
     assert "<table>" in result._repr_html_()
     assert len(list((tmp_path / "results" / "permutation").iterdir())) == 1
-    with pytest.raises(BadConfig, match="permutations: input should be greater than 0, came 0"):
+    with pytest.raises(BadConfig, match="permutations: input should be greater than 0, got 0"):
         whence.run("permutation", model, data, permutations=0)
     explanation = whence.explain(model, "i found the plot dull", methods=["raw_attention", "random"])
     assert set(explanation.scores) == {"raw_attention", "random"}

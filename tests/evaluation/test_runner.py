@@ -1,5 +1,6 @@
 """Running an experiment: stored once, the same bytes for the same seed, every task, and refusals."""
 
+import csv
 import shutil
 from dataclasses import replace
 
@@ -9,8 +10,9 @@ from support import saved_models
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Corpus, Example
 from whence.data.tables.reader import Columns
+from whence.evaluation.chosen_examples import choose, split_of
 from whence.evaluation.config import ExperimentConfig
-from whence.evaluation.runner import choose, run_experiment, split_of
+from whence.evaluation.runner import run_experiment
 from whence.experiments import ablation, permutation
 from whence.results.errors import CannotSave
 from whence.results.experiment import about, experiment, names
@@ -117,9 +119,7 @@ def test_every_task_goes_through(name, model, data, columns, task):
 def test_without_labels_permutation_runs_and_ablation_says_what_it_needs():
     result = run_experiment("permutation", config("permutation", data=saved_models.bare), quiet=True)
     assert set(result.table["label"]) == {""}
-    with pytest.raises(
-        BadData, match=r"without label, which a model for .* predicts, and ablation needs it; name the column"
-    ):
+    with pytest.raises(BadData, match=r"without label, which a model for .* predicts, and ablation needs it: 30 of 30"):
         run_experiment("ablation", config("ablation", data=saved_models.bare), quiet=True)
 
 
@@ -171,12 +171,11 @@ def test_a_folder_that_cannot_be_written_is_noticed_before_the_run(tmp_path, mon
             run_experiment("permutation", config("permutation"), Store(root), quiet=True)
 
 
-def test_trained_again_from_seeds(tmp_path, monkeypatch):
+def test_trained_again_from_seeds(tmp_path):
     """Reference models are trained again with equal weights; the one there is serves as its own seed."""
     from whence.training.config import Training
     from whence.training.train import train
 
-    monkeypatch.setattr("whence.training.train.processors", lambda: 1)
     corpus = saved_models.corpus()
     small = Corpus(
         "reviews", {"train": corpus["train"][:64], "dev": corpus["dev"][:8], "test": corpus["test"][:8]}, corpus.labels
@@ -224,15 +223,15 @@ def test_what_is_no_experiment_is_refused(tmp_path, monkeypatch):
 def test_results_of_another_schema_are_not_taken(tmp_path, monkeypatch):
     store = Store(tmp_path)
     run_experiment("permutation", config("permutation"), store, quiet=True)
-    monkeypatch.setattr("whence.evaluation.runner.SCHEMA", 3)
+    monkeypatch.setattr("whence.evaluation.runner.SCHEMA", 99)
     run_experiment("permutation", config("permutation"), store, quiet=True)
-    assert sorted(one.manifest["cache_key"]["schema"] for one in store.all()) == [2, 3]
+    assert sorted(one.manifest["cache_key"]["schema"] for one in store.all()) == [3, 99]
 
 
 def test_experiments_are_found_by_name():
     assert {"ablation", "permutation"} <= set(names())
     assert about("permutation") == "Does shuffling attention move the prediction?"
-    with pytest.raises(BadConfig, match=r"no experiment 'ablate' \(did you mean ablation\?\); there are: abl"):
+    with pytest.raises(BadConfig, match=r"no experiment 'ablate' \(did you mean ablation\?\); choose from: abl"):
         experiment("ablate")
 
 
@@ -256,3 +255,52 @@ def test_what_was_learned_is_not_looked_at_by_chance():
     )
     with pytest.raises(BadData, match=r"c has the splits train, more, and none is called test; name one \(--split\)"):
         split_of(Corpus("c", {"train": some, "more": some}), ExperimentConfig(model="m", data="d"))
+
+
+def numbered(folder, **changed) -> str:
+    """The labelled table with 0 and 1 in the place of its labels, and its columns renamed."""
+    rows = list(csv.DictReader(saved_models.labelled().read_text(encoding="utf-8").splitlines()))
+    names = [changed.get(name, name) for name in rows[0]]
+    cells = [[str(saved_models.LABELS.index(v)) if k == "label" else v for k, v in row.items()] for row in rows]
+    path = folder / f"{'-'.join(names)}.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([names, *cells])
+    return str(path)
+
+
+def test_labels_that_are_numbers_are_read_as_the_models_classes_and_that_is_said(tmp_path):
+    by_name = run_experiment("permutation", config("permutation"), quiet=True)
+    by_number = run_experiment("permutation", config("permutation", data=lambda: numbered(tmp_path)), quiet=True)
+    assert by_number.table.equals(by_name.table)
+    assert set(by_number.table["label"]) <= set(saved_models.LABELS)
+    said = "the labels are numbers; they were read as the numbers of the model's classes: 0 is negative, 1 is positive"
+    assert said in by_number.manifest["notes"]
+    assert not any("numbers" in note for note in by_name.manifest["notes"])
+
+
+def test_a_saved_result_has_the_notes_of_this_run_and_not_of_the_one_that_made_it(tmp_path):
+    store, renamed = Store(tmp_path / "out"), numbered(tmp_path, text="verdict")
+    named = {"columns": Columns(text="verdict", label="label")}
+    first = run_experiment("permutation", config("permutation", data=lambda: numbered(tmp_path)), store, quiet=True)
+    again = run_experiment("permutation", config("permutation", data=lambda: renamed, **named), store, quiet=True)
+    assert again.manifest["made"] == first.manifest["made"]
+    assert "took column 'text' as the text" in first.manifest["notes"]
+    assert again.manifest["notes"] == [note for note in first.manifest["notes"] if not note.startswith("took column")]
+    assert len(again.manifest["notes"]) == 1  # that labels are numbers
+
+
+def test_an_empty_label_names_its_row(tmp_path):
+    path = tmp_path / "reviews.csv"
+    rows = ["the plot is dull,negative", "the cast is superb,positive", "so so, ", "it is great,positive"]
+    path.write_text("\n".join(["text,label", *rows]), encoding="utf-8")
+    with pytest.raises(BadData, match=r"without label.*1 of 4 in this split \(row 3, counted from 1\); fill or remove"):
+        run_experiment("ablation", config("ablation", data=lambda: path), quiet=True)
+
+
+def test_a_large_table_is_sampled_as_a_small_one_is(tmp_path, monkeypatch):
+    whole = run_experiment("permutation", config("permutation"), quiet=True)
+    monkeypatch.setattr("whence.data.tables.sampled.LARGE", 10)
+    part = run_experiment("permutation", config("permutation"), quiet=True)
+    assert part.table.equals(whole.table)
+    n = len(saved_models.labelled().read_text(encoding="utf-8").splitlines()) - 1
+    assert f"read 6 of the {n} rows of test; the others were not looked at" in part.manifest["notes"]

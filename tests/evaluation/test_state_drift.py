@@ -5,7 +5,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from support import remembering
+from support.models import remembering
 from whence.data.synthetic import recall
 from whence.data.synthetic.recall import delay_of
 from whence.evaluation.state_drift import drifts

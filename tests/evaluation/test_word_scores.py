@@ -54,7 +54,7 @@ def test_every_occurrence_is_scored_as_in_a_slow_loop(kind):
     found = list(occurrences(some, ("raw_attention", "leave_one_out")))
     for number, example in enumerate(some.examples):
         batch = some.subject.encode([example])
-        target = predicted(some.subject, batch)
+        target = predicted(some.subject, batch, "probability")
         for method in ("raw_attention", "leave_one_out"):
             one = explainer(method)(some.subject, batch, target)
             sums: defaultdict[str, float] = defaultdict(float)
@@ -96,7 +96,7 @@ def test_random_scores_follow_the_seed_and_options_are_read():
     ("written", "said"),
     [
         ("lat", "is written METHOD.OPTION=VALUE"),
-        ("lat.normalize", "came 'lat.normalize'"),
+        ("lat.normalize", "got 'lat.normalize'"),
         ("lat.colour=red", "lat has no option 'colour'; it has: normalize, row"),
         ("rollout.row=first", "options were given for rollout, which is not among the methods: lat"),
     ],

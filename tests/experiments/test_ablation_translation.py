@@ -19,8 +19,9 @@ from whence.evaluation.scoring import scores
 from whence.experiments import ablation, layers, permutation
 from whence.subject.generation import encoded_once, step_probabilities, translate
 from whence.training.config import Training
-from whence.training.fit import Recipe, fit
+from whence.training.fit import fit
 from whence.training.init import untrained
+from whence.training.recipe import Recipe
 
 KINDS = {
     "bahdanau": {"model": "recurrent", "attention": "additive", "layers": 1, "embedding_size": 32},
@@ -209,7 +210,7 @@ def test_layers_of_a_translator_are_marked_by_bleu(context):
 
 
 def test_the_quartile_is_for_translators_and_sites_must_be_there(context):
-    with pytest.raises(UnknownSite, match="no attention site 'nowhere'; there are:"):
+    with pytest.raises(UnknownSite, match="no attention site 'nowhere'; choose from:"):
         ablation.run(config(ablation, sites=("nowhere",)), context)
 
 

@@ -7,29 +7,27 @@ import pandas as pd
 import pytest
 import torch
 from scipy.special import rel_entr
+from scipy.stats import t
 
+from support.models.hand_set_heads import reviews
 from support.tokenizing import reader
+from support.trainings import WORD_BY_WORD
 from whence.analysis.adversary import decide, describe_basins, effects, numbers, outcomes
 from whence.core.errors import BadConfig
-from whence.data.examples import Example
-from whence.data.synthetic import reviews, stories
+from whence.data.examples import Corpus, Example
+from whence.data.synthetic import stories
 from whence.evaluation.context import Context
 from whence.evaluation.model_comparison import compare, nearest_orders
 from whence.evaluation.runner import run_experiment
 from whence.experiments import adversary
 from whence.results.store import Store
 from whence.subject.subject import Subject
-from whence.training import train as workshop
 from whence.training.config import Training
 from whence.training.train import train
 
+pytestmark = pytest.mark.usefixtures("one_process")
+
 TEXTS = ["the movie was good", "a bad story . the film was not good !", "bad", "was the story good ?"]
-
-
-@pytest.fixture(autouse=True)
-def one_process(monkeypatch):
-    """Such small models are trained sooner than a second process is there."""
-    monkeypatch.setattr(workshop, "processors", lambda: 1)
 
 
 def context(subject: Subject) -> Context:
@@ -106,7 +104,7 @@ def test_a_model_with_its_heads_in_another_order_is_no_other_model():
     assert found.jsd_matched.max() < 1e-6
 
 
-def table(**models) -> pd.DataFrame:
+def table(*, right: float = 1.0, **models) -> pd.DataFrame:
     """`λ: [(jsd, tvd, score), ...]`, one for each seed; forty texts that are all alike."""
     rows = []
     for name, seeds in {"base": [(0.0, 0.0, 0.9)], **models}.items():
@@ -117,6 +115,8 @@ def table(**models) -> pd.DataFrame:
                 {
                     "example": n,
                     "label": "x",
+                    "correct": right if n % 3 else 1.0,
+                    "chance": 0.5,
                     "who": who,
                     "strength": strength,
                     "seed": seed,
@@ -146,8 +146,8 @@ def test_the_numbers_are_means_over_texts_and_seeds():
     assert found["score at 0.2"].mean == pytest.approx(85.0)
     assert found["score at base"].mean == pytest.approx(90.0)
     assert found["JSD at seeds"].mean == pytest.approx(0.05)
-    assert found["JSD at 0.2"].low == pytest.approx(0.1)
-    assert found["JSD at 0.2"].high == pytest.approx(0.3)
+    assert (found["JSD at 0.2"].low, found["JSD at 0.2"].high) == pytest.approx((0.0, np.log(2)))  # all that there is
+    assert found["KL at 0.2"].low == pytest.approx(0.04 - t.ppf(0.975, 1) * 0.02)  # of two seeds that differ
 
 
 def test_the_verdict_follows_the_adversary_that_goes_furthest():
@@ -162,6 +162,10 @@ def test_the_verdict_follows_the_adversary_that_goes_furthest():
     half = table(l1=[(0.5, 0.02, 0.9), (0.1, 0.02, 0.9)])
     assert adversary.verdict(half).answer == "undecided"
     assert "too few" in decide(effects(far[far["example"] < 5]))[1]
+    assert adversary.verdict(table(l1=[(0.5, 0.02, 0.9)])).answer == "no"
+    gated = adversary.verdict(table(right=0.25, l1=[(0.5, 0.02, 0.9)]))
+    assert gated.answer == "undecided"
+    assert "not clearly better than chance" in gated.sentence
 
 
 def test_two_groups_are_told_from_a_point_and_from_a_slow_fall():
@@ -195,23 +199,16 @@ def known_answer(corpus, training, folder, **options):
 
 
 def test_where_one_fact_decides_and_attention_is_the_only_road_there_is_no_adversary(tmp_path):
-    corpus = stories.load(sizes={"train": 600, "dev": 100, "test": 100}, short=True)
-    training = Training(
-        data="stories:words",
-        attention="dot",
-        encoder="average",
-        embedding_size=32,
-        hidden_size=32,
-        epochs=12,
-        patience=12,
-        learning_rate=1e-2,
-    )
-    verdict = known_answer(corpus, training, tmp_path, strengths=(0.5,))
+    corpus = stories.load(sizes={"train": 600, "dev": 100, "test": 300}, short=True)
+    verdict = known_answer(corpus, WORD_BY_WORD, tmp_path, strengths=(0.5,))
     assert verdict.answer == "yes", verdict.sentence
 
 
-def test_where_words_are_averaged_there_are_adversaries(tmp_path):
-    corpus = reviews.load(sizes={"train": 600, "dev": 100, "test": 100})
-    training = Training(data="reviews", encoder="lstm", embedding_size=32, hidden_size=32, epochs=8, learning_rate=5e-3)
+def test_where_every_state_knows_the_answer_there_are_adversaries(tmp_path):
+    """Three copies of the deciding word, read by an LSTM: whichever word it attends to, it knows."""
+    sizes = {"train": 400, "dev": 80, "test": 100}
+    splits = {split: tuple(reviews(n, 3, seed)) for seed, (split, n) in enumerate(sizes.items())}
+    corpus = Corpus("reviews", splits, ("negative", "positive"))
+    training = Training(data="reviews", encoder="lstm", embedding_size=16, hidden_size=16, epochs=8, learning_rate=5e-3)
     verdict = known_answer(corpus, training, tmp_path, strengths=(0.5,))
     assert verdict.answer == "no", verdict.sentence

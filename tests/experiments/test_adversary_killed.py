@@ -5,13 +5,11 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from whence.data.synthetic import reviews
 from whence.evaluation.runner import run_experiment
 from whence.experiments import adversary
 from whence.results.store import Store
-from whence.training import train as workshop
 from whence.training.config import Training
 from whence.training.record import RECORD
 from whence.training.train import train
@@ -40,11 +38,6 @@ out = Path(sys.argv[1])
 config = adversary.Config(model=sys.argv[2], data="reviews", strengths=(0.1, 0.5, 1.0))
 run_experiment("adversary", config, Store(out), corpus=reviews.load(sizes={SIZES}), quiet=True)
 """
-
-
-@pytest.fixture(autouse=True)
-def one_process(monkeypatch):
-    monkeypatch.setattr(workshop, "processors", lambda: 1)
 
 
 def finished(out: Path) -> dict[str, int]:

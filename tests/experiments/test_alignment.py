@@ -21,8 +21,9 @@ from whence.experiments import alignment
 from whence.figures.style import as_svg
 from whence.measures.alignment_error import error_rate
 from whence.training.config import Training
-from whence.training.fit import Recipe, fit
+from whence.training.fit import fit
 from whence.training.init import untrained
+from whence.training.recipe import Recipe
 
 KINDS = {
     "bahdanau": {"model": "recurrent", "attention": "additive", "layers": 1, "embedding_size": 32},
@@ -76,8 +77,8 @@ def run_on(config, examples):
 def test_heads_made_by_hand(corpus):
     """The head that links as the reference does is chosen; its only wrong links are those of *und*."""
     table = run_on(config(), corpus["test"])
-    assert best(table) == {"by": "attention", "site": "c", "layer": 1, "head": 2, "step": "producing"}
-    mine = table[(table["head"] == 2) & (table["step"] == "producing")]
+    assert best(table) == {"by": "attention", "site": "c", "layer": 0, "head": 1, "step": "producing"}
+    mine = table[(table["head"] == 1) & (table["step"] == "producing")]
     for row in mine.itertuples():
         example = corpus["test"][row.example]
         links, words = set(example.alignment), example.target.split()
@@ -98,16 +99,16 @@ def test_special_tokens_may_take_words_away(corpus):
     assert alignment.quantities(table)["alignment error rate, chosen head"].mean == 0.0
     verdict = alignment.verdict(table)
     assert (verdict.question, verdict.answer) == (6, "yes")
-    assert "layer 1, head 2, producing" in verdict.sentence
+    assert "layer 0, head 1, producing" in verdict.sentence
     assert alignment.effects(table)[0].n == 20
 
 
 def test_the_head_is_chosen_on_other_sentences(corpus):
     """The candidate with the lowest rate on one half is the worst of the other half, and is reported there."""
     table = run_on(config(), corpus["test"])
-    mine = table[(table["head"] == 2) & (table["step"] == "producing") & (table["half"] == REPORTING)].index
+    mine = table[(table["head"] == 1) & (table["step"] == "producing") & (table["half"] == REPORTING)].index
     table.loc[mine, ["found_sure", "found_possible"]] = 0.0
-    assert best(table)["head"] == 2, "what is reported must not be looked at to choose"
+    assert best(table)["head"] == 1, "what is reported must not be looked at to choose"
     assert alignment.quantities(table)["alignment error rate, chosen head"].mean == 1.0
     assert alignment.verdict(table).answer == "no"
 

@@ -53,7 +53,7 @@ def test_another_question_moves_the_weights_of_a_pair(story_reader, stories):
     examples = stories["test"][:40]
     some = Context(story_reader, examples, range(40), quiet=True, name="gating", batch_size=7)
     table = gating.run(CONFIG, some)
-    other = gating.others([example.pair for example in examples])
+    other = gating.partners_with_other_pair([example.pair for example in examples])
     for number in range(0, 40, 7):
         example, stranger = examples[number], examples[other[number]]
         assert stranger.pair != example.pair
@@ -100,9 +100,9 @@ def test_other_attention_is_not_spoken_about(kind):
 
 
 def test_the_next_with_another_question():
-    assert gating.others(["a", "a", "b", "c"]) == [2, 2, 3, 0]
-    assert gating.others(["a", "a"]) == [0, 1]
-    assert gating.others([None]) == [0]
+    assert gating.partners_with_other_pair(["a", "a", "b", "c"]) == [2, 2, 3, 0]
+    assert gating.partners_with_other_pair(["a", "a"]) == [0, 1]
+    assert gating.partners_with_other_pair([None]) == [0]
 
 
 @pytest.mark.parametrize(

@@ -5,42 +5,28 @@ import pandas as pd
 import pytest
 
 from support.tokenizing import reader
+from support.trainings import SMALL, short_stories, word_by_word
 from whence.analysis.guide import effects, levels, numbers
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
-from whence.data.synthetic import reviews, stories
 from whence.evaluation.context import Context
 from whence.evaluation.runner import run_experiment
 from whence.experiments import guide
 from whence.results.store import Store
 from whence.subject.metrics import scores
-from whence.training import train as workshop
-from whence.training.config import Training
 from whence.training.train import train
 
 
-@pytest.fixture(autouse=True)
-def one_process(monkeypatch):
-    """Such small models are trained sooner than a second process is there."""
-    monkeypatch.setattr(workshop, "processors", lambda: 1)
-
-
 @pytest.fixture(scope="module")
-def corpus():
-    return reviews.load(sizes={"train": 150, "dev": 40, "test": 40})
-
-
-@pytest.fixture(scope="module")
-def folder(corpus, tmp_path_factory):
-    training = Training(data="reviews", embedding_size=16, hidden_size=8, epochs=2, learning_rate=1e-2)
+def folder(few_reviews, tmp_path_factory):
     folder = tmp_path_factory.mktemp("guide")
-    train(training, folder / "base", corpus=corpus, quiet=True)
+    train(SMALL, folder / "base", corpus=few_reviews, quiet=True)
     return folder
 
 
-def test_every_source_guides_a_model_of_its_own(corpus, folder):
+def test_every_source_guides_a_model_of_its_own(few_reviews, folder):
     config = guide.Config(model=str(folder / "base"), data="reviews", strengths=(0.5,), seeds=2, into="words")
-    table = run_experiment("guide", config, Store(folder), corpus=corpus, quiet=True).table
+    table = run_experiment("guide", config, Store(folder), corpus=few_reviews, quiet=True).table
     by_source = table.groupby("source")["seed"].nunique()
     assert dict(by_source) == dict.fromkeys(["adversary", "base", "none", "permuted", "random", "uniform"], 2)
     assert set(table.loc[table["source"] == "adversary", "strength"]) == {0.5}
@@ -48,18 +34,18 @@ def test_every_source_guides_a_model_of_its_own(corpus, folder):
     assert len(models) == 13  # twelve that are guided, and the adversary
     assert guide.figure(table).axes
     assert len(guide.summary(table)) == 6
-    again = run_experiment("guide", config, Store(folder), corpus=corpus, quiet=True).table
+    again = run_experiment("guide", config, Store(folder), corpus=few_reviews, quiet=True).table
     pd.testing.assert_frame_equal(table, again)
 
 
-def test_a_guided_model_is_marked_with_the_attention_imposed(corpus, folder, tmp_path):
+def test_a_guided_model_is_marked_with_the_attention_imposed(few_reviews, folder, tmp_path):
     config = guide.Config(model=str(folder / "base"), data="reviews", sources=("base", "uniform"))
-    table = run_experiment("guide", config, Store(tmp_path), corpus=corpus, quiet=True).table
+    table = run_experiment("guide", config, Store(tmp_path), corpus=few_reviews, quiet=True).table
     (trained,) = [p for p in (tmp_path / "models").iterdir() if _source(p) == "base"]
     from whence.training.record import recorded_training
 
-    subject = train(recorded_training(trained), trained, corpus=corpus, quiet=True)
-    batch = subject.encode(corpus["test"])
+    subject = train(recorded_training(trained), trained, corpus=few_reviews, quiet=True)
+    batch = subject.encode(few_reviews["test"])
     right = scores(subject.predict(batch), batch.predicted_positions, batch.labels).numpy()
     rows = table[table["source"] == "base"].sort_values("example")
     np.testing.assert_array_equal(rows["score"], right)
@@ -81,13 +67,13 @@ def table(**shares: float) -> pd.DataFrame:
             "into": "same",
             "seed": seed,
             "base": 1.0,
-            "score": float(n < 100 * share),
+            "score": float(n < 300 * share),
             "base_counts": None,
             "counts": None,
         }
         for source, share in shares.items()
         for seed in (0, 1)
-        for n in range(100)
+        for n in range(300)
     ]
     return guide.COLUMNS.table(rows)
 
@@ -110,26 +96,14 @@ def test_a_model_without_a_pooling_attention_cannot_guide_single_words():
 
 
 def test_the_attention_of_a_model_that_found_the_deciding_fact_helps_one_that_cannot_find_it(tmp_path):
-    corpus = stories.load(sizes={"train": 600, "dev": 100, "test": 200}, short=True)
-    training = Training(
-        data="stories:words",
-        attention="dot",
-        encoder="average",
-        embedding_size=32,
-        hidden_size=32,
-        epochs=12,
-        patience=12,
-        learning_rate=1e-2,
-    )
-    train(training, tmp_path / "base", corpus=corpus, quiet=True)
-    config = guide.Config(model=str(tmp_path / "base"), data="stories:words", sources=("base", "uniform"), into="words")
-    verdict = guide.verdict(run_experiment("guide", config, Store(tmp_path), corpus=corpus, quiet=True).table)
+    config = guide.Config(model=str(word_by_word()), data="stories:words", sources=("base", "uniform"), into="words")
+    verdict = guide.verdict(run_experiment("guide", config, Store(tmp_path), corpus=short_stories(), quiet=True).table)
     assert verdict.answer == "yes", verdict.sentence
 
 
-def test_where_nothing_is_compared_it_is_shown_how_well_models_do(corpus, folder):
+def test_where_nothing_is_compared_it_is_shown_how_well_models_do(few_reviews, folder):
     config = guide.Config(model=str(folder / "base"), data="reviews", sources=("none",))
-    table = run_experiment("guide", config, Store(folder), corpus=corpus, quiet=True).table
+    table = run_experiment("guide", config, Store(folder), corpus=few_reviews, quiet=True).table
     (one,) = levels(table)
     assert (one.label, one.unit) == ("nothing imposed", "points of accuracy")
     assert one.value == pytest.approx(100 * table["score"].mean())

@@ -9,7 +9,8 @@ import torch
 from scipy.stats import norm
 
 from support.contexts import context as context_of
-from whence.analysis.heads import TAGS, bootstrap_above_chance, shares, summary
+from support.narratives import reader
+from whence.analysis.heads import TAGS, above_chance, shares, summary
 from whence.core.errors import BadConfig
 from whence.data.examples import narrative
 from whence.data.lexical.lexicons import Lexicon, load_lexicon
@@ -17,23 +18,12 @@ from whence.evaluation.context import Context
 from whence.evaluation.word_scores import occurrences
 from whence.experiments import heads
 from whence.explainers.lat import traced
-from whence.models import PooledForTimeSeries
-from whence.models.pooled_series import PooledSeriesConfig
-from whence.subject.subject import Subject
 from whence.training.vocabulary import word_tokenizer
 
 # two heads, two texts: of four tokens (the last one padding) and of three
 FIRST = np.array([[0.5, 0.3, 0.2, 0.0], [0.1, 0.1, 0.8, 0.0]])
 SECOND = np.array([[0.6, 0.2, 0.2], [0.25, 0.25, 0.5]])
-SIZES = {
-    "embedding_size": 8,
-    "hidden_size": 8,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "head_size": 4,
-    "intermediate_size": 8,
-    "lstm_size": 8,
-}
+WORDS = word_tokenizer([narrative([["a", "lovely", "day", "then", "grim"]])])
 REAL = np.array([True, True, True, False])
 
 
@@ -46,14 +36,6 @@ class Text:
 
     def __len__(self):
         return 1
-
-
-def reader() -> Subject:
-    """A model of series that has learned nothing."""
-    tokenizer = word_tokenizer([narrative([["a", "lovely", "day", "then", "grim"]])])
-    torch.manual_seed(0)
-    ids = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("pad", "bos", "eos")}
-    return Subject(PooledForTimeSeries(PooledSeriesConfig(vocab_size=len(tokenizer), **SIZES, **ids)), tokenizer)
 
 
 class Made:
@@ -89,18 +71,18 @@ def test_shares_by_hand(tmp_path):
     rows = summary(table).set_index(["tag", "head"])
     assert rows["share"].to_dict() == pytest.approx(
         {
-            ("both", 1): (0.7 + 0.2) / 2,
-            ("both", 2): (0.9 + 0.5) / 2,
-            ("v.pos", 1): (0.5 + 0.2) / 2,
-            ("v.pos", 2): (0.1 + 0.5) / 2,
-            ("v.neg", 1): 0.2,
-            ("v.neg", 2): 0.8,
+            ("both", 0): (0.7 + 0.2) / 2,
+            ("both", 1): (0.9 + 0.5) / 2,
+            ("v.pos", 0): (0.5 + 0.2) / 2,
+            ("v.pos", 1): (0.1 + 0.5) / 2,
+            ("v.neg", 0): 0.2,
+            ("v.neg", 1): 0.8,
         }
     )
     assert rows["chance"].to_dict() == pytest.approx(
-        {(tag, head): chance for tag, chance in (("both", 0.5), ("v.pos", 1 / 3), ("v.neg", 1 / 3)) for head in (1, 2)}
+        {(tag, head): chance for tag, chance in (("both", 0.5), ("v.pos", 1 / 3), ("v.neg", 1 / 3)) for head in (0, 1)}
     )
-    assert rows["texts"].to_dict() == {(tag, h): 1 if tag == "v.neg" else 2 for tag in TAGS for h in (1, 2)}
+    assert rows["texts"].to_dict() == {(tag, h): 1 if tag == "v.neg" else 2 for tag in TAGS for h in (0, 1)}
     assert rows["of tokens"]["both", 1] == 3 / 6
     assert set(table["cuts"]) == {"very positive: mine at least 7, very negative: below 3"}
 
@@ -127,19 +109,19 @@ def test_even_heads_are_at_chance_and_p_is_corrected(tmp_path):
     config = heads.Config(model="m", data="d", lexicon=str(tmp_path / "mine.csv"), positive=7, negative=3)
     table = run_on(config, texts)
     rows = summary(table)
-    even = rows[rows["head"] == 1]
+    even = rows[rows["head"] == 0]
     assert even["share"].tolist() == pytest.approx(even["chance"].tolist())
     assert (even["p_holm"] == 1).all()
-    sharp = rows[(rows["head"] == 3) & (rows["tag"] == "v.pos")].iloc[0]
+    sharp = rows[(rows["head"] == 2) & (rows["tag"] == "v.pos")].iloc[0]
     assert sharp["share"] == pytest.approx(0.6)
     assert sharp["p_holm"] < 1e-6
     order, highest = rows.sort_values("p"), 0.0
     for place, (p, corrected) in enumerate(zip(order["p"], order["p_holm"], strict=True)):
         highest = max(highest, min(1.0, p * (len(rows) - place)))
         assert corrected == pytest.approx(highest)
-    second = rows[(rows["head"] == 2) & (rows["tag"] == "both")].iloc[0]
+    second = rows[(rows["head"] == 1) & (rows["tag"] == "both")].iloc[0]
     assert second["low"] < second["share"] < second["high"]
-    each = table[(table["head"] == 2) & (table["tag"] == "both")]
+    each = table[(table["head"] == 1) & (table["tag"] == "both")]
     spread = (each["on"] - each["even"]).std() / np.sqrt(60)  # every text has attention one: a mean of differences
     assert second["p"] == pytest.approx(2 * norm.sf(abs(second["share"] - second["chance"]) / spread), abs=0.05)
 
@@ -191,8 +173,8 @@ def test_a_real_model_beside_a_slow_loop():
             for place, word in enumerate(words):
                 whole += attention[:, place] * bool(word)
                 on += attention[:, place] * there[place]
-    for head in (1, 2):
-        assert rows.loc[("both", head), "share"] == pytest.approx(on[head - 1] / whole[head - 1], abs=1e-5)
+    for head in (0, 1):
+        assert rows.loc[("both", head), "share"] == pytest.approx(on[head] / whole[head], abs=1e-5)
 
 
 def test_limits_that_are_missing_or_crossed(tmp_path):
@@ -212,21 +194,23 @@ def test_texts_without_such_words_say_so(tmp_path):
 
 def test_a_ledger_is_told_every_cell(tmp_path):
     found = heads.quantities(made(tmp_path))
-    assert found["head 2, very negative"].mean == pytest.approx(0.8)
+    assert found["head 1, very negative"].mean == pytest.approx(0.8)
     assert found["chance, very positive"].mean == pytest.approx(1 / 3)
-    assert len(found) == 9
+    ranked = [found[f"head of rank {rank}, very negative"].mean for rank in (1, 2)]
+    assert ranked == sorted((found[f"head {head}, very negative"].mean for head in (0, 1)), reverse=True)
+    assert len(found) == 9 + 3 * 2  # each head by number and by rank, and chance
 
 
 def test_windows_are_texts_and_narratives_are_drawn_whole():
     """Heads of a series: a row for each window that holds such a word, by hand from the trace of each window."""
     texts = [narrative([["a", "lovely", "day"], ["then"], ["grim", "lovely"]]), narrative([["grim"], ["a", "day"]])]
-    some = Context(reader(), texts, range(2), quiet=True)
+    some = Context(reader(WORDS), texts, range(2), quiet=True)
     table = heads.run(heads.Config(model="m", data="d", lexicon="vader"), some)
     both = table[table["tag"] == "both"]
-    assert both[both["head"] == 1][["example", "window"]].to_numpy().tolist() == [[0, 0], [0, 2], [1, 0]]
+    assert both[both["head"] == 0][["example", "window"]].to_numpy().tolist() == [[0, 0], [0, 2], [1, 0]]
     batch = some.subject.encode(texts)
     attention = traced(some.subject, batch).heads  # [window head token], three windows of each narrative
-    last = both[(both["head"] == 2) & (both["window"] == 2)].iloc[0]
+    last = both[(both["head"] == 1) & (both["window"] == 2)].iloc[0]
     assert last["on"] == pytest.approx(float(attention[2, 1, 1:3].sum()), abs=1e-6)
     assert (last["tagged"], last["tokens"]) == (2, 2)
     occurring = {(o.example, o.word): o.n for o in occurrences(some, ("lat",))}
@@ -240,5 +224,4 @@ def test_windows_are_texts_and_narratives_are_drawn_whole():
         (1, "a"): 1,
         (1, "day"): 1,
     }
-    counts, _ = bootstrap_above_chance(table, "both")
-    assert counts.shape == (2,)
+    assert above_chance(table, "both").shape == (2, 2)  # texts, heads

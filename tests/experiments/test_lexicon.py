@@ -112,21 +112,33 @@ def test_words_are_means_over_their_occurrences():
     assert lexicon.figure(made).axes
 
 
-def test_drawn_sentences_beside_a_slow_loop():
+def test_sentences_left_out_in_turn_against_a_slow_loop():
     made = table(u, examples=60)
-    found = curvatures(made, seed=3, draws=5)
-    often = np.random.default_rng(3).multinomial(60, np.full(60, 1 / 60), 5)
+    found = curvatures(made)["trained", "lat"]
     mine = made[(made["method"] == "lat") & (made["state"] == "trained")]
     spread = rated_words(made)["trained", "lat"]["score"].std(ddof=0)
-    for draw, times in enumerate(often):
-        again = mine.loc[mine.index.repeat(mine["example"].map(dict(enumerate(times))))]
-        means = again.groupby("word").agg(score=("score", "mean"), valence=("valence", "first"))
+    assert len(found) == 60
+    for example in range(0, 60, 12):
+        left = mine[mine["example"] != example]
+        means = left.groupby("word").agg(score=("score", "mean"), valence=("valence", "first"))
         fit = quadratic(means["score"].to_numpy(), means["valence"].to_numpy())
-        assert found["trained", "lat"][draw] == pytest.approx(fit.b2.value / np.sqrt(fit.n) / spread)
+        assert found[example] == pytest.approx(fit.b2.value / np.sqrt(fit.n) / spread)
+
+
+def test_of_many_sentences_groups_are_left_out():
+    made = table(u, examples=60)
+    with patch("whence.analysis.lexicon.GROUPS", 20):
+        found = curvatures(made)["trained", "lat"]
+    mine = made[(made["method"] == "lat") & (made["state"] == "trained")]
+    left = mine[mine["example"] % 20 != 3].groupby("word").agg(score=("score", "mean"), valence=("valence", "first"))
+    fit = quadratic(left["score"].to_numpy(), left["valence"].to_numpy())
+    spread = rated_words(made)["trained", "lat"]["score"].std(ddof=0)
+    assert len(found) == 20
+    assert found[3] == pytest.approx(fit.b2.value / np.sqrt(fit.n) / spread)
 
 
 def test_the_interval_over_sentences_is_as_wide_as_other_sentences_make_it():
-    """Tables drawn anew, the words' true scores being the same: b2 scatters as the bootstrap says."""
+    """Tables drawn anew, the words' true scores being the same: b2 scatters as the jackknife says."""
     others = [fits(rated_words(table(u, seed=seed, noise=0.2))["trained", "lat"], False)["b2"] for seed in range(25)]
     rows = lexicon.summary(table(u, seed=99, noise=0.2)).query("state == 'trained' and method == 'lat'").iloc[0]
     width = (rows["b2_high_sentences"] - rows["b2_low_sentences"]) / (2 * 1.96)

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import kendalltau
 
-from support import remembering
+from support.models import remembering
 from whence.analysis.memory import by_delay, by_item, rank_correlation
 from whence.core.errors import BadData
 from whence.data.synthetic import recall, reviews
@@ -39,7 +39,7 @@ def table_of(subject, corpus, **options) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def fading() -> pd.DataFrame:
     corpus = remembering.apart()
-    return table_of(remembering.keeping(corpus, KEPT), corpus, kinds=("gru",), seeds=2)
+    return table_of(remembering.keeping(corpus, KEPT), corpus, kinds=("gru",), seeds=5)
 
 
 def test_what_keeps_everything_recalls_everything():
@@ -73,7 +73,7 @@ def test_a_fading_memory_is_forgotten_when_half_of_it_is_gone(fading):
 def test_forgetting_by_item_and_its_relation_to_speed(fading):
     """Beyond ten words there are the delays 20, 40 and 80."""
     items = by_item(fading)
-    assert len(items) == 2 * remembering.N
+    assert len(items) == 5 * remembering.N
     one = items[items["seed"] == 1].set_index("item")
     for item in (1, 5, 19):
         half = np.linspace(12, 95, remembering.N)[item]

@@ -1,6 +1,7 @@
 """Permutation: beside a slow loop, one text and one shuffle at a time, unpadded."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import whence
@@ -12,7 +13,7 @@ from whence.data.examples import Example
 from whence.evaluation.context import Context
 from whence.evaluation.locations import places
 from whence.experiments import permutation
-from whence.measures.bootstrap import paired_bootstrap
+from whence.measures.intervals import mean_interval
 from whence.results.verdict import Effect
 from whence.subject.subject import Subject, load
 
@@ -80,6 +81,21 @@ def test_the_median_is_that_of_a_slow_loop(kind, granularity, special_tokens, mo
         slow = [slow_median(some.subject, e, list(place.sites), place.head, special_tokens) for e in some.examples]
         np.testing.assert_allclose(rows["median_tvd"], slow, atol=2e-5)
         assert max(slow) > 0, "nothing moved: the loop shows nothing"
+
+
+@pytest.mark.parametrize("special_tokens", [False, True])
+def test_a_batch_in_parts_gives_the_same_table(special_tokens, monkeypatch):
+    """With room for one text at a time, and the same random numbers."""
+    some = context("bert", batch_size=4)
+    config = permutation.Config(model="m", data="d", permutations=SHUFFLES, special_tokens=special_tokens)
+    whole = permutation.run(config, some)
+    monkeypatch.setattr(permutation, "WEIGHTS", 1)
+    (batch,) = some.batches()
+    (place,) = places(some.subject, "all", batch)
+    assert permutation.texts_at_once(some, batch, place) == 1
+    parts = permutation.run(config, some)
+    pd.testing.assert_frame_equal(parts, whole, rtol=1e-6, atol=1e-6)
+    assert whole["median_tvd"].max() > 0
 
 
 @pytest.mark.parametrize("kind", TASKS)
@@ -167,7 +183,7 @@ def test_one_place_that_matters_is_not_lost_among_many_that_do_not():
     assert "Shuffling the attention at layer.3 head 1 moves the prediction: on average 0." in verdict.sentence
     assert "one head at a time, many times" in verdict.procedure
     assert "hold for all places together" in verdict.procedure
-    interval = paired_bootstrap(np.array([drawn]), level=1 - 0.05 / 13)
+    interval = mean_interval(np.array([drawn]), 1 - 0.05 / 13, within=(0.0, 1.0))
     first = verdict.effects[0]
     assert (first.value, first.low, first.high) == pytest.approx((interval.mean, interval.low, interval.high), abs=0.01)
     alone = permutation.verdict(made(layer=drawn)).effects[0]
@@ -186,7 +202,7 @@ def test_a_wide_interval_is_not_called_about_the_limit():
 def test_few_examples_decide_nothing():
     verdict = permutation.verdict(made(layer=[0.0, 0.0]))
     assert (verdict.answer, verdict.sentence[:33]) == ("undecided", "There are 2 examples, too few to ")
-    assert permutation.verdict(made(layer=[0.0] * 20)).answer == "no"
+    assert permutation.verdict(made(layer=[0.0] * 40)).answer == "no"
 
 
 def test_the_largest_weight_is_one_that_was_shuffled():

@@ -11,9 +11,10 @@ import pytest
 from scipy.stats import chi2_contingency
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
+from statsmodels.stats.proportion import proportion_confint
 
 from support import saved_models
-from whence.analysis.probes import bits, intervals, unbits
+from whence.analysis.probes import accuracies, bits, unbits
 from whence.core.errors import BadData
 from whence.data.examples import Corpus, Example
 from whence.data.probing.sampled import task_from_labels
@@ -198,7 +199,7 @@ def made_table(trained, random, n=200, tasks=("one", "two")):
     ("trained", "random", "n", "answer"),
     [
         (0.9, 0.5, 200, "yes"),
-        (0.5, 0.5, 200, "no"),
+        (0.5, 0.5, 400, "no"),
         (0.52, 0.5, 200, "undecided"),
         (0.9, 0.5, 9, "undecided"),
     ],
@@ -210,14 +211,13 @@ def test_layers_know_more_if_the_interval_is_above_two_points(trained, random, n
     assert "bag of word vectors is what enters the first layer" in said.procedure
 
 
-def test_intervals_are_those_of_means():
-    rng = np.random.default_rng(0)
-    right = 100.0 * (rng.random((1, 400)) < 0.7)
-    got = intervals({"a": right, "b": right - 10})
-    assert got["a"].mean == right.mean()
-    width = 1.96 * right.std() / 20
-    assert (got["a"].high - got["a"].low) / 2 == pytest.approx(width, rel=0.1)
-    assert got["b"].low == pytest.approx(got["a"].low - 10), "the same sentences are drawn for both"
+def test_accuracies_of_one_seed_have_wilsons_interval():
+    table = made_table(0.7, 0.5, 200)
+    one = table.groupby(["task", "model", "layer", "probe"], sort=False).head(1)  # of one seed
+    for row in accuracies(one).query("measure == 'right'").to_dict("records"):
+        right = round(row["value"] * 2)
+        theirs = proportion_confint(right, 200, method="wilson")
+        assert (row["low"], row["high"]) == pytest.approx((100 * theirs[0], 100 * theirs[1]))
 
 
 def test_ones_and_zeros_there_and_back():
@@ -235,13 +235,13 @@ def test_a_logistic_probe_is_a_plain_loop_of_scikit_learn():
     expected = [
         str(model.predict(scale.transform(row[None]))[0]) == answer for row, answer in zip(test, answers, strict=True)
     ]
-    found = Probe("logistic", strength=0.05).right(train, labels, test, answers)
+    found = Probe("logistic", strength=0.05).correct(train, labels, test, answers)
     assert (found == np.array(expected)).mean() > 0.98, "but for rounding"
     assert found.mean() > 0.8
-    again = [Probe("mlp", seed=seed, epochs=60).right(train, labels, test, answers) for seed in (0, 0, 1)]
+    again = [Probe("mlp", seed=seed, epochs=60).correct(train, labels, test, answers) for seed in (0, 0, 1)]
     assert (again[0] == again[1]).all()
     assert again[0].mean() > 0.8
-    assert Probe("logistic").right(train, ["x"] * 200, test, answers).tolist() == [a == "x" for a in answers]
+    assert Probe("logistic").correct(train, ["x"] * 200, test, answers).tolist() == [a == "x" for a in answers]
 
 
 def test_the_most_frequent_label_by_hand():
@@ -277,7 +277,7 @@ def test_a_control_task_is_learned_by_heart():
     train, test = (task_from_labels("t", side, side, 400, 400, 0).train for side in (sentences(400), sentences(200, 1)))
     given = [control_labels(side, [item.label for item in train], "t", 0) for side in (train, test)]
     seen = [np.eye(len(WORDS))[[WORDS.index(item.example.text.split()[0]) for item in side]] for side in (train, test)]
-    assert Probe("logistic", strength=10.0).right(seen[0], given[0], seen[1], given[1]).all()
+    assert Probe("logistic", strength=10.0).correct(seen[0], given[0], seen[1], given[1]).all()
 
 
 def test_vectors_are_read_once_and_stand_in_their_places():

@@ -9,7 +9,6 @@ import torch
 from support import saved_models
 from support.contexts import context as context_of
 from support.overrides import Trusted
-from whence.analysis.representation_erasure import spread
 from whence.core.attending import attending
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
@@ -18,6 +17,7 @@ from whence.evaluation.context import Context
 from whence.evaluation.representation_erasure import layers, words_of
 from whence.experiments import representation_erasure as erasure
 from whence.figures.style import as_svg
+from whence.measures.intervals import ratio_intervals
 from whence.models import AdditiveConfig, AdditiveForSequenceClassification
 from whence.results.verdict import Effect
 from whence.subject.subject import Subject, load
@@ -87,7 +87,7 @@ def test_by_hand(by_hand):
     for what in ("dimensions", "units"):
         table = erasure.run(config(what=what), by_hand)
         rows = table[table["label"] == ""].set_index("part")
-        assert rows["lost"].to_dict() == pytest.approx({1: everything, 2: 0.0}, abs=1e-6)
+        assert rows["lost"].to_dict() == pytest.approx({0: everything, 1: 0.0}, abs=1e-6)
     heads = erasure.run(config(what="heads"), by_hand)
     assert heads.loc[heads["label"] == "", "lost"].tolist() == pytest.approx([everything], abs=1e-6)
     by_label = heads.set_index("label")["lost"]
@@ -148,7 +148,7 @@ def slow(context, what):
                         return weights
 
                     with attending(subject.model, override={site: Trusted(without_one_head)}, watch=None):
-                        put((site, head + 1), likelihood(subject, batch))
+                        put((site, head), likelihood(subject, batch))
         else:
             places = (
                 {"embedding": table}
@@ -157,7 +157,7 @@ def slow(context, what):
             )
             for place, module in places.items():
                 for unit in range(6):
-                    put((place, unit + 1), hooked(module, zero(slice(None), unit), subject, batch))
+                    put((place, unit), hooked(module, zero(slice(None), unit), subject, batch))
     return found
 
 
@@ -192,15 +192,15 @@ def test_words_in_pieces_are_erased_whole():
     assert pieces.sum(-1).max() > 1
 
 
-def test_intervals_are_those_of_a_plain_bootstrap():
+def test_intervals_are_those_of_a_t_test():
     rng = np.random.default_rng(0)
     values, count = rng.normal(1.0, 2.0, (200, 3)), np.ones((200, 3))
-    mean, low, high = spread(values, count)
+    mean, low, high, _ = ratio_intervals(values, count)
     np.testing.assert_allclose(mean, values.mean(0))
     error = values.std(0, ddof=1) / np.sqrt(200)
-    np.testing.assert_allclose(low, mean - 1.96 * error, atol=0.2 * error.max())
-    np.testing.assert_allclose(high, mean + 1.96 * error, atol=0.2 * error.max())
-    never = spread(values, np.concatenate([count[:, :2], np.zeros((200, 1))], 1))
+    np.testing.assert_allclose(low, mean - 1.96 * error, atol=0.02 * error.max())
+    np.testing.assert_allclose(high, mean + 1.96 * error, atol=0.02 * error.max())
+    never = ratio_intervals(values, np.concatenate([count[:, :2], np.zeros((200, 1))], 1))
     assert np.isnan([one[2] for one in never]).all()
 
 
@@ -261,7 +261,7 @@ def test_the_part_that_is_reported_was_chosen_on_other_texts(reviews):
 
 
 @pytest.mark.parametrize(
-    ("lost", "said"), [(0.01, "surely needed: 'other', without which"), (2.0, "depends most on 'other': without")]
+    ("lost", "said"), [(0.01, "clearly needed: 'other', without which"), (2.0, "depends most on 'other': without")]
 )
 def test_a_word_stands_in_quotes_in_the_sentence_about_it(lost, said):
     effect = Effect("log_likelihood_lost", "", lost, lost - 0.01, lost + 0.01, "nats", erasure.SMALLEST, 50)
@@ -286,5 +286,5 @@ def test_a_model_without_attention_has_words_and_dimensions_and_no_heads():
 
 def test_one_text_is_too_few(reviews):
     one = Context(reviews.subject, reviews.examples[:1], range(1), quiet=True)
-    with pytest.raises(BadData, match="there is one text; expected two or more"):
+    with pytest.raises(BadData, match="expected two texts or more"):
         erasure.run(config(), one)

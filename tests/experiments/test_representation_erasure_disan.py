@@ -19,7 +19,7 @@ def looked_at(request):
     return untrained(Training(model="disan", data=corpus.name, embedding_size=6, hidden_size=4), corpus), corpus
 
 
-@pytest.mark.parametrize("name", ["score", "ablation", "permutation", "erasure", "layers", "words"])
+@pytest.mark.parametrize("name", ["score", "ablation", "permutation", "faithfulness", "layers", "words"])
 def test_it_runs_and_is_drawn_and_judged(name, looked_at):
     subject, corpus = looked_at
     config = experiment(name).config(model="m", data=corpus.name, limit=6, **FEW.get(name, {}))

@@ -21,7 +21,7 @@ def listed(stop_scores, other_scores, method="lat"):
     named = [*zip(sorted(STOP_WORDS), stop_scores, strict=False)]
     named += [(f"word{number}", score) for number, score in enumerate(other_scores)]
     rows = pd.DataFrame({"word": [word for word, _ in named], "score": [2 * score for _, score in named], "n": 2})
-    ranked = words.ranked(rows, method)
+    ranked = words.rank_words(rows, method)
     return words.COLUMNS.table({name: ranked[name] for name in words.COLUMNS.columns})
 
 
@@ -50,11 +50,11 @@ def test_means_and_ranks_beside_a_slow_loop():
 
 def test_places_by_hand():
     rows = pd.DataFrame({"word": list("abcde"), "score": [4.0, 6, 2, 2, 0], "n": [1, 2, 1, 1, 1]})
-    found = words.ranked(rows, "lat").set_index("word")
+    found = words.rank_words(rows, "lat").set_index("word")
     assert found["score"].to_dict() == {"a": 4, "b": 3, "c": 2, "d": 2, "e": 0}
     assert found["rank"].to_dict() == {"a": 1, "b": 2, "c": 3, "d": 3, "e": 5}
     assert found["place"].to_dict() == {"a": 0, "b": 0.25, "c": 0.625, "d": 0.625, "e": 1}
-    assert words.ranked(rows, "lat", at_least=2)["word"].tolist() == ["b"]
+    assert words.rank_words(rows, "lat", at_least=2)["word"].tolist() == ["b"]
 
 
 @pytest.mark.parametrize(

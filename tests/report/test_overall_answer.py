@@ -7,7 +7,7 @@ from whence.results.verdict import Verdict
 
 
 def said(**answers):
-    short = {"y": "yes", "n": "no", "u": "undecided"}
+    short = {"y": "yes", "p": "yes, in part", "n": "no", "u": "undecided"}
     return {int(name[1]): Verdict(int(name[1]), short[word], "", (), "", "", "") for name, word in answers.items()}
 
 
@@ -23,12 +23,15 @@ def said(**answers):
         (said(q3="y"), "undecided", "question 1.* was not asked"),
         (said(q1="y", q3="n"), "no", "not what its predictions rest on"),
         (said(q1="y", q3="u"), "undecided", "does not show whether the model attends"),
-        (said(q1="y", q3="y"), "yes", "attends to what they rest on"),
+        (said(q1="y", q3="y"), "yes", "rest on, and they depend on where it attends"),
+        (said(q1="p", q3="y"), "yes", "rest on; but only some replacements"),
+        (said(q1="p", q3="n"), "no", "not what its predictions rest on"),
+        (said(q1="p"), "undecided", "question 3.* was not asked"),
         (said(q1="y", q3="y", q4="n"), "undecided", "cannot be trusted"),
         (said(q1="y", q3="n", q4="n"), "undecided", "cannot be trusted"),
         (said(q1="y", q2="n", q3="y"), "undecided", "cannot be asked well"),
-        (said(q1="y", q3="y", q5="n"), "undecided", "very different attention"),
-        (said(q1="y", q3="y", q4="u", q5="u"), "undecided", "questions 4 and 5 stayed undecided"),
+        (said(q1="y", q3="y", q5="n"), "yes", "but very different attention"),
+        (said(q1="y", q3="y", q4="u", q5="u"), "yes", "but questions 4 and 5 stayed undecided"),
     ],
 )
 def test_the_rules(verdicts, word, part):
@@ -47,7 +50,7 @@ def test_being_plausible_never_changes_the_answer():
             assert answer(asked | {6: Verdict(6, plausible, "", (), "", "", "")}).sentence == without.sentence
         if without.word == "yes":
             assert words[0] == words[2] == "yes"
-            assert not {"no", "undecided"} & set(words)
+            assert "no" not in (words[1], words[3])  # the question can be asked, and the tests work
 
 
 def test_it_says_what_was_asked():

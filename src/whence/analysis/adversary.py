@@ -5,17 +5,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from whence.analysis.instance_adversary import MOST, VERY_DIFFERENT
-from whence.analysis.scores import metric_and_counts, metric_name
-from whence.measures.bootstrap import Interval, interval, paired_bootstrap, resampled
-from whence.results.verdict import Effect
+from whence.analysis.gates import why_gated
+from whence.analysis.instance_adversary import FEW, MOST, VERY_DIFFERENT
+from whence.analysis.scores import metric_and_counts, metric_name, score_interval
+from whence.measures.intervals import Interval, crossed_share_interval, level_for, mean_interval
+from whence.results.verdict import Answer, Effect
 
-FEW = 0.2  # of the texts
 MAX_CHANGE = 0.1  # largest TVD at which a prediction counts as the same
 BREAK = 5.0  # points: a smaller gap between two models is no break
 WIDEST = 0.5  # of the range from worst to best score: a wider gap separates two groups
 JUDGED = {"exclusive": "yes", "not exclusive": "no"}
 NAMES = {"JSD": "jsd", "JSD matched": "jsd_matched", "KL": "kl_cells", "TVD": "tvd", "NLL": "nll"}
+ENDS = {
+    "JSD": (0.0, float(np.log(2))),
+    "JSD matched": (0.0, float(np.log(2))),
+    "TVD": (0.0, 1.0),
+}  # where there are any
 
 
 def groups(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -55,25 +60,19 @@ def numbers(table: pd.DataFrame) -> dict[str, Interval]:
         n_seed = rows["seed"].nunique()
         for quantity, column in NAMES.items():
             values = rows[column].to_numpy(float).reshape(n_seed, -1)
-            found[f"{quantity} at {name}"] = paired_bootstrap(values)
+            found[f"{quantity} at {name}"] = mean_interval(values, within=ENDS.get(quantity))
         measure, counts = metric_and_counts(rows["score"], rows["counts"])
         by_seed = counts.reshape(n_seed, -1, counts.shape[-1])
-        mean = float(measure(by_seed.sum(1)).mean())
-        score = interval(mean, resampled(measure, by_seed)[:, 0])
-        found |= {f"score at {name}": score, f"share at {name}": as_share(score)}
+        score = score_interval(measure, by_seed)
+        found |= {f"score at {name}": score, f"share at {name}": score.scaled(0.01)}
     models = outcomes(table)
     models = models[models["who"] == "adversary"]
     broke = broken_adversaries(models, metric_name(table["counts"]))
     least = np.nan if broke is None else float(models.loc[broke, "KL"].min())
-    answer, _ = decide(effects(table))
+    answer, _ = decide(effects(table), why_gated(table))
     judged = {f"judged {said}, %": 100.0 * (answer == given) for said, given in JUDGED.items()}
     single = {"KL of the first that broke": least, **judged}
     return {**found, **{name: Interval(value, np.nan, np.nan) for name, value in single.items()}}
-
-
-def as_share(points: Interval) -> Interval:
-    """Points as a fraction of one."""
-    return Interval(points.mean / 100, points.low / 100, points.high / 100)
 
 
 def by_strength(table: pd.DataFrame) -> pd.DataFrame:
@@ -95,7 +94,7 @@ def attended_differently(rows: pd.DataFrame) -> Any:
     return there.to_numpy(float).reshape(rows["seed"].nunique(), -1)
 
 
-def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+def effects(table: pd.DataFrame) -> list[Effect]:
     """The share of texts to which another model attends very differently with the same prediction: for the λ with most
     of them first, then for the other λ, other seeds and uniform attention.
     """
@@ -105,8 +104,8 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
         if name == "base":
             continue
         share = attended_differently(rows)
-        level = 1 - 0.05 / max(len(adversaries), 1)
-        one = paired_bootstrap(share, level=level, seed=seed)
+        level = level_for(max(len(adversaries), 1))
+        one = crossed_share_interval(share, level)
         label = f"texts to which {describe_model(name)} attends very differently with the same prediction"
         seeds, n = share.shape
         found.append(Effect.of("attended_differently", label, one, "of the texts", MOST, n, seeds, variant=name))
@@ -120,12 +119,12 @@ def describe_model(variant: str) -> str:
     return others.get(variant, f"an adversary with λ = {variant}")
 
 
-def decide(found: list[Effect]) -> tuple[Any, str]:
+def decide(found: list[Effect], why_undecidable: str = "") -> tuple[Answer, str]:
     """No if one adversary attends very differently to most texts; yes if each does so to few."""
     best, yardstick = found[0], [effect for effect in found if effect.variant == "seeds"]
-    if best.too_few:
-        return "undecided", best.too_few
-    does = f"attends very differently to {_per_cent(best)} of the texts with the same predictions"
+    if why_undecidable or best.too_few:
+        return "undecided", why_undecidable or best.too_few
+    does = f"attends very differently to {_per_cent(best)} of {best.n} texts with the same predictions"
     beside = f" (the same training from other seeds: {_per_cent(yardstick[0])})" if yardstick else ""
     which = describe_model(best.variant)
     if best.low > MOST:

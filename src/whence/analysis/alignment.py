@@ -14,7 +14,7 @@ from whence.figures.alignment_heatmap import alignment_heatmap
 from whence.figures.bars import bars
 from whence.figures.heatmap import heatmap
 from whence.measures.alignment_error import error_rate, precision, recall
-from whence.measures.bootstrap import Interval, interval, paired_bootstrap_of, resampled
+from whence.measures.intervals import Interval, corpus_interval, corpus_loss_interval, level_for
 
 ATTENTION, DIAGONAL, RANDOM = "attention", "diagonal", "random"
 CHOOSING, REPORTING = "choosing", "reporting"
@@ -84,7 +84,7 @@ def describe_candidate(who: Mapping[str, Any]) -> str:
     """A head and step, or a baseline, in words."""
     if who["by"] != ATTENTION:
         return str(who["by"])
-    head = f"head {who['head']}" if who["head"] else "mean of its heads"
+    head = f"head {who['head']}" if who["head"] >= 0 else "mean of its heads"
     return f"layer {who['layer']}, {head}, {who['step']}"
 
 
@@ -98,19 +98,18 @@ def counts_of(table: pd.DataFrame, who: Mapping[str, Any]) -> np.ndarray:
 
 def baseline(by: str) -> dict[str, Any]:
     """The columns that identify a baseline's rows."""
-    return {"by": by, "site": "", "layer": 0, "head": 0, "step": ""}
+    return {"by": by, "site": "", "layer": -1, "head": -1, "step": ""}
 
 
-def reported(table: pd.DataFrame, who: Mapping[str, Any], name: str, seed: int = 0) -> Interval:
+def reported(table: pd.DataFrame, who: Mapping[str, Any], name: str) -> Interval:
     """A measure on the reporting half, with an interval over sentences."""
-    counts, measure = counts_of(table, who), MEASURES[name]
-    return interval(float(measure(counts.sum(1))[0]), resampled(measure, counts, seed=seed)[:, 0])
+    return corpus_interval(MEASURES[name], counts_of(table, who), whole=1.0)
 
 
-def lower_by(table: pd.DataFrame, than: Mapping[str, Any], seed: int = 0) -> Interval:
+def lower_by(table: pd.DataFrame, than: Mapping[str, Any]) -> Interval:
     """How much lower the error rate of the chosen head is than another's, on the reporting half."""
     base, altered = counts_of(table, than), counts_of(table, best(table))
-    return paired_bootstrap_of(error_rate, base, altered, level=1 - 0.05 / 2, seed=seed)
+    return corpus_loss_interval(error_rate, base, altered, level_for(2), whole=1.0)
 
 
 def chosen_and_baselines(table: pd.DataFrame) -> Figure:
@@ -152,7 +151,7 @@ def by_head(table: pd.DataFrame) -> Figure:
     cells, marked = (
         rows.pivot(index="row", columns="head", values=value)
         .loc[order, heads]
-        .rename(columns=lambda head: str(head) if head else "mean")
+        .rename(columns=lambda head: str(head) if head >= 0 else "mean")
         for value in ("alignment error rate", "mine")
     )
     less = f"; the {SHOWN} with the lowest" if rows["head"].nunique() > SHOWN else ""

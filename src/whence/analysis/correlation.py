@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from whence.measures.bootstrap import Interval, paired_bootstrap
+from whence.measures.intervals import Interval, crossed_share_interval, mean_interval
 
 ATTENTION = "raw_attention"
 SIGNIFICANT = 0.05
@@ -70,8 +70,8 @@ def numbers(table: pd.DataFrame) -> dict[str, Interval]:
         for name in ["", *(f", {one}" for one in classes(table))]:
             there = known if not name else known[known["prediction"] == name.removeprefix(", ")]
             if len(there):
-                found[f"τ of {pair}{name}"] = paired_bootstrap(there["tau"].to_numpy(float)[None])
+                found[f"τ of {pair}{name}"] = mean_interval(there["tau"].to_numpy(float)[None])
                 found[f"SD of τ of {pair}{name}"] = Interval(float(there["tau"].std(ddof=0)), np.nan, np.nan)
                 share = _significant(there).to_numpy(float)
-                found[f"significant, {pair}{name}"] = paired_bootstrap(share[None])
+                found[f"significant, {pair}{name}"] = crossed_share_interval(share[None])
     return found

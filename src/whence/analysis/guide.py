@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from whence.analysis.adversary import as_share
-from whence.analysis.scores import describe_loss, metric_and_counts, metric_name
-from whence.measures.bootstrap import Interval, Measure, interval, paired_bootstrap_of, resampled
+from whence.analysis.scores import describe_loss, loss_interval, metric_and_counts, metric_name, score_interval
+from whence.measures.intervals import Interval, Measure, level_for
 from whence.results.verdict import Effect
 
 SMALLEST = 2.0  # points
@@ -38,7 +37,7 @@ def numbers(table: pd.DataFrame) -> dict[str, Interval]:
     """`score under base` and the like, with intervals over examples and seeds."""
     found: dict[str, Interval] = {}
     for source, score in scores(table).items():
-        found |= {f"score under {source}": score, f"share under {source}": as_share(score)}
+        found |= {f"score under {source}": score, f"share under {source}": score.scaled(0.01)}
     return found
 
 
@@ -46,9 +45,7 @@ def scores(table: pd.DataFrame) -> dict[str, Interval]:
     """The score of the models under each source, in points, with intervals over examples and seeds."""
     found = {}
     for source, rows in sources(table).items():
-        measure, counts = metric_by_seed(rows)
-        mean = float(measure(counts.sum(1)).mean())
-        found[source] = interval(mean, resampled(measure, counts)[:, 0])
+        found[source] = score_interval(*metric_by_seed(rows))
     return found
 
 
@@ -61,7 +58,7 @@ def source_scores(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).round(2)
 
 
-def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+def effects(table: pd.DataFrame) -> list[Effect]:
     """What is lost where other attention than this model's is imposed; uniform attention first."""
     by_source = sources(table)
     if "base" not in by_source or len(by_source) < 2:
@@ -71,7 +68,7 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     found = []
     for name, rows in by_source.items():
         _, other = metric_by_seed(rows)
-        one = paired_bootstrap_of(measure, base, other, seed=seed, level=1 - 0.05 / len(by_source))
+        one = loss_interval(measure, base, other, level_for(len(by_source)))
         label, (seeds, n) = f"{describe_source(name)} instead of this model's attention", base.shape[:2]
         found.append(Effect.of("score_lost", label, one, unit, SMALLEST, n, seeds, variant=name))
     return sorted(found, key=lambda effect: effect.variant != "uniform")

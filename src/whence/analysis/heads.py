@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from whence.measures.bootstrap import resampled
 from whence.measures.holm import holm
+from whence.measures.intervals import linearised_ratios, mean_interval
 
 ALPHA = 0.05
+ROUNDING = 1e-12  # smaller differences from chance are none
 TAGS = {"both": ("positive", "negative"), "v.pos": ("positive",), "v.neg": ("negative",)}  # in the paper's order
 
 
@@ -18,7 +19,7 @@ def shares(heads: np.ndarray, real: np.ndarray, tags: list[str]) -> list[dict[st
     for name, members in TAGS.items():
         mine = np.array([tag in members for tag in tags]) & real
         if mine.any():
-            for head, attention in enumerate(heads, start=1):
+            for head, attention in enumerate(heads):
                 whole = float(attention[real].sum())
                 found.append(
                     {
@@ -34,45 +35,44 @@ def shares(heads: np.ndarray, real: np.ndarray, tags: list[str]) -> list[dict[st
     return found
 
 
-def bootstrap_above_chance(table: pd.DataFrame, tag: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """How far each head's share is above chance [head], and the same for resampled texts [draw head]."""
+def above_chance(table: pd.DataFrame, tag: str) -> np.ndarray:
+    """How far each head's share is above chance, by text: values whose mean over the texts is the corpus's [text head].
+
+    The share is a ratio of sums over the texts; see `linearised_ratios`.
+    """
     rows = table[table["tag"] == tag]
-    counts = [
-        of_one.groupby("example")[["on", "all", "even"]].sum().to_numpy(float)[None]
-        for _, of_one in rows.groupby("head")
-    ]
-    return above_chance(np.stack([one.sum(1)[0] for one in counts])), resampled(above_chance, *counts, seed=seed)
+    on, whole, even = (
+        rows.pivot_table(index="example", columns="head", values=name, aggfunc="sum").to_numpy(float)
+        for name in ("on", "all", "even")
+    )
+    return linearised_ratios(on - even, whole)
 
 
-def above_chance(sums: np.ndarray) -> np.ndarray:
-    """The share of the attention that lies on tagged words, less chance; from sums of on, all and even."""
-    return np.asarray((sums[..., 0] - sums[..., 2]) / sums[..., 1])
-
-
-def summary(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+def summary(table: pd.DataFrame) -> pd.DataFrame:
     """One row per tag and head: its share with an interval, chance on the same texts, and p corrected for all rows."""
-    from scipy.stats import norm  # slow to import
+    from scipy.stats import ttest_1samp  # slow to import
 
     rows = []
     for tag in (tag for tag in TAGS if (table["tag"] == tag).any()):
         mine = table[table["tag"] == tag]
-        more, draws = bootstrap_above_chance(table, tag, seed)
+        values = above_chance(table, tag)
         for place, (head, of_one) in enumerate(mine.groupby("head")):
-            chance, spread = of_one["even"].sum() / of_one["all"].sum(), draws[:, place].std()
-            low, high = np.quantile(draws[:, place], [ALPHA / 2, 1 - ALPHA / 2])
-            p = 2 * norm.sf(abs(more[place]) / spread) if spread > 0 else float(more[place] == 0)
+            chance, more = of_one["even"].sum() / of_one["all"].sum(), values[:, place]
+            more = np.where(np.abs(more) < ROUNDING, 0.0, more)
+            found, varies = mean_interval(more[None], 1 - ALPHA), len(more) > 1 and np.ptp(more) > 0
+            p = ttest_1samp(more, 0.0).pvalue if varies else float(found.mean == 0)
             rows.append(
                 {
                     "tag": tag,
                     "head": head,
-                    "share": chance + more[place],
-                    "low": chance + low,
-                    "high": chance + high,
+                    "share": chance + found.mean,
+                    "low": chance + found.low,
+                    "high": chance + found.high,
                     "chance": chance,
                     "of tokens": of_one["tagged"].sum() / of_one["tokens"].sum(),
                     "texts": len(of_one),
                     "p": p,
                 }
             )
-    found = pd.DataFrame(rows)
-    return found.assign(p_holm=holm(found["p"].to_numpy(float)))
+    made = pd.DataFrame(rows)
+    return made.assign(p_holm=holm(made["p"].to_numpy(float)))

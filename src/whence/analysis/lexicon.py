@@ -1,4 +1,4 @@
-"""Regressions of word scores on human ratings, with bootstrap over sentences."""
+"""Regressions of word scores on human ratings, with a jackknife over sentences."""
 
 from itertools import combinations
 from typing import Any
@@ -9,12 +9,12 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy.sparse import csr_array
 
-from whence.measures.bootstrap import Interval, resampling_counts
+from whence.measures.intervals import Interval, jackknife_interval
 from whence.measures.regression import Coefficient, curvature, quadratic, two_lines
 
 KEYS = ["state", "method"]
 FEWEST = 30  # words: too few for a curve
-AT_ONCE = 2**21  # scores of words held at a time
+GROUPS = 1000  # most groups of sentences that are left out in turn
 HIGH = 0.4  # a mean score above which the paper left words out of its figure
 NONE = Coefficient(*[np.nan] * 6)
 
@@ -89,16 +89,14 @@ def fits(words: pd.DataFrame, controlled: bool) -> dict[str, Any]:
     }
 
 
-def regressions(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> pd.DataFrame:
-    """One row per state, explainer, and with or without controls; intervals of b2 also over resampled sentences."""
-    drawn, rows = curvatures(table, seed, draws), []
-    for (state, method), words in rated_words(table).items():
-        resampled = (
-            drawn.get((state, method), np.full(draws, np.nan)) * np.sqrt(len(words)) * words["score"].std(ddof=0)
-        )
-        low, high = np.quantile(resampled, [0.025, 0.975])
+def regressions(table: pd.DataFrame) -> pd.DataFrame:
+    """One row per state, explainer, and with or without controls; intervals of b2 also over sentences."""
+    left_out, rows = curvatures(table), []
+    for key, words in rated_words(table).items():
+        (state, method), scale = key, float(np.sqrt(len(words)) * words["score"].std(ddof=0))
+        over = curvature_interval(word_curvature(words), left_out.get(key)).scaled(scale)
         for controlled in (False, True):
-            own = {"b2_low_sentences": low, "b2_high_sentences": high} if not controlled else {}
+            own = {"b2_low_sentences": over.low, "b2_high_sentences": over.high} if not controlled else {}
             rows.append({"state": state, "method": method, "controls": controlled, **fits(words, controlled), **own})
     return pd.DataFrame(rows)
 
@@ -128,36 +126,43 @@ def _quantity_name(name: str, method: str) -> str:
     return f"{what} of {of} of {method}" if what in ("t", "p") else f"{name.replace('r_squared', 'R²')} of {method}"
 
 
-def curvatures(table: pd.DataFrame, seed: int = 0, draws: int = 1000) -> dict[tuple[str, str], Float[ndarray, " draw"]]:
-    """How much of a U there is in resampled sentences, the same ones for all states and explainers.
+def curvatures(table: pd.DataFrame) -> dict[tuple[str, str], Float[ndarray, " group"]]:
+    """How much of a U there is without each sentence, the same ones for all states and explainers.
 
-    Examples are drawn with replacement; a word's score is its mean over the occurrences that were drawn, and words
-    without any are left out. Divided by the standard deviation of the original scores, so that the
-    noise of small draws does not make the U smaller.
+    A word's score is its mean over the occurrences that are left, and words without any are left out. Divided by the
+    standard deviation of the original scores, so that noise does not make the U smaller. Of very many sentences, groups
+    are left out (delete-a-group jackknife).
     """
-    examples = {number: place for place, number in enumerate(sorted(table["example"].unique().tolist()))}
+    examples = sorted(table["example"].unique().tolist())
+    groups = {number: place % GROUPS for place, number in enumerate(examples)}
     there = {key: words for key, words in rated_words(table).items() if enough_words(words)}
-    made = {key: _matrices(table, key, words, examples) for key, words in there.items()}
-    most = max((len(words) for words in there.values()), default=1)
-    rng, chunk, found = np.random.default_rng(seed), max(1, AT_ONCE // most), {key: list[ndarray]() for key in there}
-    for done in range(0, draws, chunk):
-        size = min(chunk, draws - done)
-        often = resampling_counts(rng, len(examples), size)
-        for key, (sums, counts) in made.items():
-            total, seen = (often @ sums), (often @ counts)  # [draw word]
+    found = {}
+    for key, words in there.items():
+        sums, counts = _matrices(table, key, words, groups)
+        valence, kept = words["valence"].to_numpy(float), []
+        for group in range(sums.shape[0]):
+            total, seen = (whole.sum(0) - whole[[group]].toarray() for whole in (sums, counts))  # [1 word]
             scores = np.divide(total, seen, out=np.zeros_like(total), where=seen > 0)
-            found[key].append(curvature(scores, there[key]["valence"].to_numpy(float), seen > 0))
-    return {key: np.concatenate(parts) / there[key]["score"].std(ddof=0) for key, parts in found.items()}
+            kept.append(curvature(scores, valence, seen > 0))
+        found[key] = np.concatenate(kept) / words["score"].std(ddof=0)
+    return found
+
+
+def curvature_interval(value: float, left_out: Float[ndarray, " group"] | None, level: float = 0.95) -> Interval:
+    """How much of a U there is, or the difference of two, with an interval over sentences, NaN if unknown."""
+    if left_out is None:
+        return Interval(value, np.nan, np.nan, level)
+    return jackknife_interval(np.array([value]), left_out[None], level)
 
 
 def _matrices(
-    table: pd.DataFrame, key: tuple[str, str], words: pd.DataFrame, examples: dict[int, int]
+    table: pd.DataFrame, key: tuple[str, str], words: pd.DataFrame, groups: dict[int, int]
 ) -> tuple[csr_array, csr_array]:
-    """Sums of scores and numbers of occurrences [example word]."""
+    """Sums of scores and numbers of occurrences [group word]."""
     rows = table[(table["state"] == key[0]) & (table["method"] == key[1]) & table["valence"].notna()]
     places = {word: place for place, word in enumerate(words["word"])}
-    at = rows["example"].map(examples).to_numpy(int), rows["word"].map(places).to_numpy(int)
-    shape = len(examples), len(words)
+    at = rows["example"].map(groups).to_numpy(int), rows["word"].map(places).to_numpy(int)
+    shape = len(set(groups.values())), len(words)
     sums, counts = (csr_array((rows[name].to_numpy(float), at), shape=shape) for name in ("score", "n"))
     return sums, counts
 

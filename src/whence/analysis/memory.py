@@ -8,7 +8,7 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from whence.measures.bootstrap import NOT_MEASURED, Interval, interval, paired_bootstrap
+from whence.measures.intervals import NOT_MEASURED, Interval, crossed_share_interval, jackknife_interval
 from whence.measures.ranking import kendall_tau
 from whence.results.verdict import Effect
 
@@ -22,14 +22,13 @@ NAMES = {
 }
 LAST = ("rnn", "lstm", "gru")  # these predict from their last state alone
 SMALLEST = 0.1  # of Kendall's tau
-DRAWS = 500  # of the bootstrap of tau, which is slow
 
 
 def recall(rows: pd.DataFrame) -> Interval:
     """The accuracy of one model, with an interval over examples and seeds."""
     if rows.empty:
         return NOT_MEASURED
-    return paired_bootstrap(rows.pivot(index="seed", columns="example", values="right").to_numpy())
+    return crossed_share_interval(rows.pivot(index="seed", columns="example", values="right").to_numpy())
 
 
 def by_delay(table: pd.DataFrame) -> pd.DataFrame:
@@ -67,8 +66,8 @@ def rank_correlation(items: pd.DataFrame, moved: str, models: Sequence[str]) -> 
     """Kendall's τ-b over the items between speed (or drift) and forgetting, mean over the runs of
     these models, with an interval over items and runs; NaN where no run has an order of both.
 
-    A run is a model trained from a seed; one that forgets all items alike, or none, is left out. Each draw takes items
-    with replacement, the same for all runs, and runs with replacement.
+    A run is a model trained from a seed; one that forgets all items alike, or none, is left out. The interval is
+    that of the jackknife over items, crossed with runs.
     """
     runs = items[items["model"].isin(models)].dropna(subset=[moved, "forgotten"])
     if runs.empty:
@@ -79,13 +78,9 @@ def rank_correlation(items: pd.DataFrame, moved: str, models: Sequence[str]) -> 
     if not ordered.any():
         return NOT_MEASURED
     speeds, forgotten = speeds[ordered], forgotten[ordered]
-    rng, draws = np.random.default_rng(0), []  # τ is no sum over items, so `resampled` does not apply
-    for _ in range(DRAWS):
-        which = rng.integers(len(speeds), size=(len(speeds), 1))
-        some = rng.integers(speeds.shape[1], size=(1, speeds.shape[1]))
-        draws.append(taus(speeds[which, some], forgotten[which, some]))
-    means = np.array([np.nanmean(one) for one in draws if np.isfinite(one).any()])
-    return interval(float(taus(speeds, forgotten).mean()), means)
+    items_left = [np.delete(np.arange(speeds.shape[1]), item) for item in range(speeds.shape[1])]
+    left_out = np.stack([taus(speeds[:, some], forgotten[:, some]) for some in items_left], axis=1)  # [run item]
+    return jackknife_interval(taus(speeds, forgotten), left_out, symmetric=True)
 
 
 def taus(first: Float[ndarray, "run item"], second: Float[ndarray, "run item"]) -> Float[ndarray, " run"]:

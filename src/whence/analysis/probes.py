@@ -9,12 +9,11 @@ from matplotlib.figure import Figure
 from numpy import ndarray
 
 from whence.figures.layer_panels import layer_panels
-from whence.measures.bootstrap import Interval, interval, resampled
+from whence.measures.intervals import Interval, crossed_share_interval, level_for, paired_share_interval
 from whence.results.verdict import Effect
 
 TRAINED, RANDOM, BAG, MAJORITY, NONE = "trained", "random", "bag", "majority", "none"
 SMALLEST = 2.0  # points of accuracy
-LEVEL = 0.95
 KEYS = ["task", "model", "layer", "probe"]
 POINTS = "points of accuracy"
 ABOVE_FLOOR = "above_floor"
@@ -31,32 +30,18 @@ def unbits(rows: pd.Series) -> Float[ndarray, "seed example"]:
     return np.stack([100.0 * (np.frombuffer(row.encode(), np.uint8) == ord("1")) for row in rows])
 
 
-def share(sums: Float[ndarray, "*corpora count"]) -> Float[ndarray, "*corpora"]:
-    """A mean from a sum and a count."""
-    return sums[..., 0] / sums[..., 1]
-
-
-def intervals(sides: dict[Any, ndarray], level: float = LEVEL) -> dict[Any, Interval]:
-    """The mean of each side [seed example] with its interval, resampling the same sentences and seeds for all."""
-    n_seed = max(map(len, sides.values()), default=0)
-    filled = [np.broadcast_to(side, (n_seed, side.shape[1])) for side in sides.values()]  # majority has no seed
-    counts = [np.stack([side, np.ones_like(side)], -1) for side in filled]
-    drawn = resampled(share, *counts).T  # [side draw]
-    return {
-        name: interval(float(side.mean()), one, level) for name, side, one in zip(sides, filled, drawn, strict=True)
-    }
-
-
 def accuracies(table: pd.DataFrame) -> pd.DataFrame:
     """Accuracy, control accuracy and selectivity of every task, model, layer and probe, with intervals."""
     found = []
     for task, rows in table.groupby("task", sort=False):
-        sides: dict[Any, ndarray] = {}
+        sides: dict[Any, Interval] = {}
         for (_, model, layer, probe), one in rows.groupby(KEYS, sort=False):
-            right = sides[model, layer, probe, "right"] = unbits(one["right"])
+            right = unbits(one["right"])
+            sides[model, layer, probe, "right"] = crossed_share_interval(right / 100).scaled(100)
             if (one["control"] != "").all():
-                sides[model, layer, probe, "control"] = unbits(one["control"])
-                sides[model, layer, probe, "selectivity"] = right - unbits(one["control"])
+                control = unbits(one["control"])
+                sides[model, layer, probe, "control"] = crossed_share_interval(control / 100).scaled(100)
+                sides[model, layer, probe, "selectivity"] = paired_share_interval((right - control) / 100).scaled(100)
         found += [
             {
                 "task": task,
@@ -68,7 +53,7 @@ def accuracies(table: pd.DataFrame) -> pd.DataFrame:
                 "low": got.low,
                 "high": got.high,
             }
-            for (model, layer, probe, measure), got in intervals(sides).items()
+            for (model, layer, probe, measure), got in sides.items()
         ]
     return pd.DataFrame(found)
 
@@ -135,7 +120,7 @@ def above_floor(table: pd.DataFrame) -> list[Effect]:
         of_probe = rows[rows["probe"].isin([probe, NONE])]
         above = (of_probe["layer"] > 0) | (of_probe["model"] == MAJORITY)
         mean = {model: _mean(of_probe[above & (of_probe["model"] == model)]) for model in (TRAINED, floor)}
-        got = intervals({task: mean[TRAINED] - mean[floor]}, 1 - (1 - LEVEL) / n_task)[task]
+        got = paired_share_interval((mean[TRAINED] - mean[floor]) / 100, level_for(n_task)).scaled(100)
         seeds, n = mean[TRAINED].shape
         label = f"{task}: layers above {below}"
         found.append(Effect.of(ABOVE_FLOOR, label, got, POINTS, SMALLEST, n, seeds, place=str(task), variant=floor))

@@ -9,10 +9,8 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from whence.data.rng import seeded_rng
-from whence.measures.bootstrap import resampling_counts
+from whence.measures.intervals import ratio_intervals
 
-DRAWS = 1000
-AT_ONCE = 512  # parts
 LABELS = 10  # most labels for which parts are reported separately
 HALVES = ("chosen_by", "reported", "reported_low", "reported_high")
 
@@ -35,22 +33,6 @@ def mean(values: Float[ndarray, "example part"], count: Float[ndarray, "example 
     return _ratio(values.sum(0), count.sum(0))
 
 
-def spread(
-    values: Float[ndarray, "example part"], count: Float[ndarray, "example part"], seed: int = 0
-) -> tuple[Float[ndarray, " part"], Float[ndarray, " part"], Float[ndarray, " part"]]:
-    """The mean of each part, and where the middle 95 % of it lies when texts are resampled (percentile bootstrap)."""
-    often = resampling_counts(np.random.default_rng(seed), len(values), DRAWS)
-    low, high = np.empty(values.shape[1]), np.empty(values.shape[1])
-    for first in range(0, values.shape[1], AT_ONCE):
-        some = slice(first, first + AT_ONCE)
-        drawn = _ratio(often @ values[:, some], often @ count[:, some])  # [draw part]
-        known = np.isfinite(drawn).any(0)
-        for end, quantile in ((low, 0.025), (high, 0.975)):
-            end[some] = np.nan
-            end[some][known] = np.nanquantile(drawn[:, known], quantile, axis=0)
-    return mean(values, count), low, high
-
-
 def _ratio(part: ndarray, whole: ndarray) -> ndarray:
     return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
 
@@ -70,12 +52,12 @@ def rows(found: Losses, whole: Any, labels: Any, seed: int) -> Iterator[dict[str
     choosing = seeded_rng(seed, "halves").permutation(len(whole)) < len(whole) // 2
     halves = (
         mean(found.lost[choosing], found.count[choosing]),
-        *spread(found.lost[~choosing], found.count[~choosing], seed),
+        *ratio_intervals(found.lost[~choosing], found.count[~choosing])[:3],
     )
-    of_all = {"importance": spread(shares, counted, seed), "lost": spread(found.lost, found.count, seed)}
+    of_all = {"importance": ratio_intervals(shares, counted)[:3], "lost": ratio_intervals(found.lost, found.count)[:3]}
     there = found.count > 0
     for part, name in enumerate(found.parts):
-        number, word = (part + 1, name) if isinstance(name, str) else (name, "")
+        number, word = (part, name) if isinstance(name, str) else (name, "")
         which = {"place": found.place, "part": number, "word": word}
         yield {
             **which,

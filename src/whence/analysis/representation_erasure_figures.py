@@ -27,12 +27,12 @@ def part_names(table: pd.DataFrame) -> pd.Series:
 
 
 def short_places(places: list[str]) -> dict[str, str]:
-    """Names without their common prefix and suffix; where numbers are left, layers counted from 1."""
+    """Names without their common prefix and suffix; where numbers are left, layers, counted from 0."""
     begin = common_prefix_length(places)
     end = common_prefix_length([place[begin:][::-1] for place in places])
     left = {place: place[begin : len(place) - end] for place in places}
     if len(places) > 1 and all(one.isdecimal() for one in left.values()):
-        return {place: f"layer {int(one) + 1}" for place, one in left.items()}
+        return {place: f"layer {int(one)}" for place, one in left.items()}
     return {place: one or place for place, one in left.items()}
 
 

@@ -8,9 +8,19 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
+from whence.analysis.gates import above_chance
 from whence.measures import bleu
 from whence.measures import chunk_f1 as chunks
-from whence.measures.bootstrap import Measure
+from whence.measures.intervals import (
+    Counts,
+    Interval,
+    Measure,
+    corpus_interval,
+    corpus_loss_interval,
+    crossed_share_interval,
+    mean_interval,
+    paired_share_interval,
+)
 from whence.results.verdict import Effect
 
 
@@ -67,18 +77,31 @@ def _metric(counts: "pd.Series[str]") -> CorpusMetric:
     return CorpusMetric("accuracy", per_cent) if there.empty else METRICS_BY_COUNTS[len(there.iloc[0].split())]
 
 
-def why_undecidable(effect: Effect, labels: "pd.Series[str]", points: float) -> str:
+def why_undecidable(effect: Effect, rows: pd.DataFrame, column: str, points: float) -> str:
     """Why nothing can be decided, else empty: there are few examples, or there is hardly anything to lose.
 
-    That is so where a model with so many `points` is hardly better than always predicting the most frequent label, or,
-    where its predictions are not labels of texts, gets hardly anything right.
+    That is so where a model with so many `points` is not clearly better than always predicting the most frequent label
+    (by the score of each row in `column`), or, where its predictions are not labels of texts, gets hardly anything
+    right.
     """
-    shares = labels.value_counts(normalize=True)
-    named = len(shares) > 0 and "" not in shares.index
-    if points - (100 * float(shares.max()) if named else 0.0) >= effect.smallest:
+    named = len(rows) > 0 and not (rows["label"] == "").any()
+    most = rows["label"].mode().iloc[0] if named else ""
+    always = 100 * float((rows["label"] == most).mean()) if named else 0.0
+    if points - always >= effect.smallest and (
+        not named or _clearly_above(rows[column] - (rows["label"] == most).astype(float))
+    ):
         return effect.too_few
-    does = "is hardly better than always predicting the most frequent label" if named else "gets hardly anything right"
+    does = (
+        "is not clearly better than always predicting the most frequent label"
+        if named
+        else "gets hardly anything right"
+    )
     return effect.too_few or f"The model {does}, so there is nothing that attention could matter for."
+
+
+def _clearly_above(differences: "pd.Series[float]") -> bool:
+    """Whether the mean is above zero, by the same level as in `gates`."""
+    return above_chance(differences.to_numpy(float)).low > 0
 
 
 def describe_loss(effect: Effect) -> str:
@@ -93,3 +116,21 @@ def describe_loss(effect: Effect) -> str:
 def per_cent(counts: Float[ndarray, "*corpora count"]) -> Float[ndarray, "*corpora"]:
     """Accuracy from correct predictions and their number."""
     return np.asarray(100 * counts[..., 0] / counts[..., 1])
+
+
+def score_interval(measure: Measure, counts: Counts, level: float = 0.95) -> Interval:
+    """The score of a corpus in points, mean over the seeds, with an interval over examples and seeds."""
+    if measure is not per_cent:
+        return corpus_interval(measure, counts, level)
+    shares = counts[..., 0] / counts[..., 1]
+    negative = shares.min() < 0  # concordance is no share
+    return (mean_interval if negative else crossed_share_interval)(shares, level).scaled(100)
+
+
+def loss_interval(measure: Measure, base: Counts, ablated: Counts, level: float = 0.95) -> Interval:
+    """What is lost of a corpus's score in points, mean over the seeds, with an interval over examples and seeds."""
+    if measure is not per_cent:
+        return corpus_loss_interval(measure, base, ablated, level)
+    lost = base[..., 0] / base[..., 1] - ablated[..., 0] / ablated[..., 1]
+    beyond = np.abs(lost).max(initial=0.0) > 1  # concordance is no share
+    return (mean_interval if beyond else paired_share_interval)(lost, level).scaled(100)

@@ -1,7 +1,7 @@
 """From one number for each sentence, head and tree to a table: means, differences, and their intervals."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -9,64 +9,48 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from whence.data.syntax.forest import TRUE, Forest
-from whence.measures.bootstrap import resampling_counts
 from whence.measures.holm import holm
+from whence.measures.intervals import Ratios, ratio_intervals
 from whence.measures.tree_divergence import OFFSETS
 
 if TYPE_CHECKING:
     from whence.evaluation.tree_attention import TreeDivergences
 
-RESAMPLES = 1000
 ALPHA = 0.05
 SMALLEST = 0.1  # nats: the parent gets a tenth more than the word in its place
 SEES = {frozenset({"past", "future"}): "all", frozenset({"past"}): "past", frozenset({"future"}): "future"}
 
 
-class Spread(NamedTuple):
-    """Means of several cells, with the middle 95 % and the standard deviation of those of resampled examples."""
+class Pooled:
+    """Sums over sentences, with intervals over the examples that they belong to.
 
-    mean: Float[ndarray, " cell"]
-    low: Float[ndarray, " cell"]
-    high: Float[ndarray, " cell"]
-    error: Float[ndarray, " cell"]
-
-
-class Resampler:
-    """Examples resampled with replacement, the same draws for all measurements.
-
-    The texts of a pair are drawn together (Efron & Tibshirani 1993, §13.3, with examples as the units).
+    The sentences of a pair are one unit: two that are alike tell no more than one.
     """
 
-    def __init__(self, examples: Int[ndarray, " sentence"], seed: int = 0, draws: int = RESAMPLES) -> None:
+    def __init__(self, examples: Int[ndarray, " sentence"]) -> None:
         self.begins = np.flatnonzero(np.diff(examples, prepend=-1))  # sentences come in the order of their examples
-        self.often = resampling_counts(np.random.default_rng(seed), len(self.begins), draws)
 
-    def ratio(self, sums: Float[ndarray, "sentence cell"], counts: Float[ndarray, " sentence"]) -> Spread:
+    def ratio(self, sums: Float[ndarray, "sentence cell"], counts: Float[ndarray, " sentence"]) -> Ratios:
         """Σ sums / Σ counts over all sentences."""
         tops = np.add.reduceat(sums.astype(float), self.begins)  # [example cell]
-        below = np.add.reduceat(counts.astype(float), self.begins)
-        if not below.any():
-            return Spread(*(np.full(sums.shape[1], np.nan) for _ in range(4)))
-        per_draw = self.often @ below
-        drawn = (self.often @ tops)[per_draw > 0] / per_draw[per_draw > 0, None]  # [draw cell]
-        low, high = np.quantile(drawn, [ALPHA / 2, 1 - ALPHA / 2], axis=0)
-        return Spread(tops.sum(0) / below.sum(), low, high, drawn.std(0))
+        below = np.add.reduceat(counts.astype(float), self.begins)[:, None]
+        return ratio_intervals(tops, np.broadcast_to(below, tops.shape), 1 - ALPHA)
 
-    def mean(self, values: Float[ndarray, "sentence cell"]) -> Spread:
+    def mean(self, values: Float[ndarray, "sentence cell"]) -> Ratios:
         """The mean over the sentences that have a value (all cells have one, or none)."""
         there = np.isfinite(values[:, 0])
         return self.ratio(np.where(there[:, None], values, 0.0), there.astype(float))
 
 
-def rows(found: Mapping[str, "TreeDivergences"], forest: Forest, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """The rows of a table: of each site the mean of its heads (head 0) and every head, by kind of tree."""
-    resampler = Resampler(forest.examples, seed)
+def rows(found: Mapping[str, "TreeDivergences"], forest: Forest) -> Iterator[dict[str, Any]]:
+    """The rows of a table: of each site the mean of its heads (head -1) and every head, by kind of tree."""
+    pooled = Pooled(forest.examples)
     for one in found.values():
-        about = {"site": one.site.name, "layer": one.site.layer + 1, "sees": SEES.get(frozenset(one.sees), "itself")}
-        true, found_by = with_mean(one.divergence[TRUE]), attachment(one, resampler)
+        about = {"site": one.site.name, "layer": one.site.layer, "sees": SEES.get(frozenset(one.sees), "itself")}
+        true, found_by = with_mean(one.divergence[TRUE]), attachment(one, pooled)
         for kind in forest.kinds:
             values = with_mean(one.divergence[kind])  # [sentence head+1]
-            there, nearer = resampler.mean(values), resampler.mean(true - values)
+            there, nearer = pooled.mean(values), pooled.mean(true - values)
             of_kind = {
                 "tree": kind,
                 "before": forest.before[kind],
@@ -76,7 +60,7 @@ def rows(found: Mapping[str, "TreeDivergences"], forest: Forest, seed: int = 0) 
             for head in range(values.shape[1]):
                 yield {
                     **about,
-                    "head": head,
+                    "head": head - 1,
                     **of_kind,
                     **numbers("divergence", there, head),
                     **(numbers("difference", nearer, head) if kind != TRUE else NOT_MEASURED),
@@ -95,21 +79,21 @@ def masked_mean(values: Float[ndarray, " sentence"]) -> float:
     return float(values[there].mean()) if there.any() else float("nan")
 
 
-def numbers(name: str, spread: Spread, cell: int) -> dict[str, float]:
+def numbers(name: str, found: Ratios, cell: int) -> dict[str, float]:
     """The numbers of one cell, under their names in the table."""
-    mean, low, high, error = (float(part[cell]) for part in spread)
+    mean, low, high, error = (float(part[cell]) for part in found)
     return {name: mean, f"{name}_low": low, f"{name}_high": high, f"{name}_error": error}
 
 
 NOT_MEASURED = dict.fromkeys(("difference", "difference_low", "difference_high", "difference_error"), float("nan"))
 
 
-def attachment(one: "TreeDivergences", resampler: Resampler) -> Any:
+def attachment(one: "TreeDivergences", pooled: Pooled) -> Any:
     """How often a head's largest weight finds the parent, less how often the best fixed offset does, by head."""
-    shares = resampler.ratio(one.hits, one.arcs)
-    by_offset = resampler.ratio(one.offset_hits, one.arcs)
+    shares = pooled.ratio(one.hits, one.arcs)
+    by_offset = pooled.ratio(one.offset_hits, one.arcs)
     best = int(by_offset.mean.argmax())
-    beyond = resampler.ratio(one.hits - one.offset_hits[:, best : best + 1], one.arcs)
+    beyond = pooled.ratio(one.hits - one.offset_hits[:, best : best + 1], one.arcs)
     fixed = {"offset": OFFSETS[best], "offset_attachment": float(by_offset.mean[best])}
 
     def of(head: int) -> dict[str, float]:
@@ -131,7 +115,7 @@ def ranking(table: pd.DataFrame) -> pd.DataFrame:
     """
     from scipy.stats import norm  # slow to import
 
-    heads = table[(table["epoch"] == table["epoch"].iloc[-1]) & (table["head"] > 0)]
+    heads = table[(table["epoch"] == table["epoch"].iloc[-1]) & (table["head"] >= 0)]
     random = heads[(heads["tree"] != TRUE) & heads["difference"].notna()]
     tested = random.assign(z=in_standard_errors(random["difference"] + SMALLEST, random["difference_error"]))
     worst = tested.loc[tested.groupby(["site", "head"], sort=False)["z"].idxmax()]

@@ -24,7 +24,7 @@ DIVERGENCE = "divergence (nats)"
 
 def by_layer(table: pd.DataFrame) -> Figure:
     """Divergence by layer for each kind of tree; of a model of one layer, the differences true − random."""
-    means = table[(table["head"] == 0) & table["divergence"].notna()]
+    means = table[(table["head"] == -1) & table["divergence"].notna()]
     if means.groupby("sees")["layer"].nunique().max() > 1:
         named = means.assign(sees="words see " + means["sees"])
         return curves(
@@ -40,7 +40,7 @@ def by_epoch(table: pd.DataFrame) -> Figure:
 
     Where there are many sites, those that are nearest to the true trees in the end.
     """
-    means = table[(table["head"] == 0) & table["divergence"].notna()]
+    means = table[(table["head"] == -1) & table["divergence"].notna()]
     last = means[(means["epoch"] == means["epoch"].iloc[-1]) & (means["tree"] == TRUE)]
     chosen = last.nsmallest(PANELS, "divergence")["site"]
     kept = means[means["site"].isin(chosen)]
@@ -93,7 +93,7 @@ def common_prefix_length(names: list[str]) -> int:
 
 def pooled_means(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """The means over all heads of several models: their mean, and an interval that contains those of all models."""
-    whole = pd.concat([table[table["head"] == 0] for table in tables])
+    whole = pd.concat([table[table["head"] == -1] for table in tables])
     how = {
         f"{name}{end}": what
         for name in ("divergence", "difference")
@@ -118,7 +118,7 @@ def without_texts(table: pd.DataFrame) -> pd.DataFrame:
 def sentence_figures(table: pd.DataFrame) -> dict[str, Figure]:
     """Attention in one sentence; nothing, if none was kept because none has 6 to 12 words."""
     last = table[(table["epoch"] == table["epoch"].iloc[-1]) & table["shown"].notna()]
-    heads, means = last[last["head"] > 0], last[last["head"] == 0]
+    heads, means = last[last["head"] >= 0], last[last["head"] == -1]
     found = {} if means.empty else {"tree": tree_and_attention(means)}
     return found if heads.empty else {**found, "sentence": nearest_heads(heads)}
 
@@ -165,11 +165,11 @@ def shown_weights(
     """
     pictures: dict[tuple[Any, ...], str] = {}
     for site, of_site in weights.items():
-        pictures[site, 0, TRUE] = sentence_json(words, of_site.mean(0), tree=tree.round(4).tolist())
+        pictures[site, -1, TRUE] = sentence_json(words, of_site.mean(0), tree=tree.round(4).tolist())
         for kind in (TRUE, baseline):
-            heads = [row for row in found if (row["site"], row["tree"]) == (site, kind) and row["head"]]
+            heads = [row for row in found if (row["site"], row["tree"]) == (site, kind) and row["head"] >= 0]
             head = min(heads, key=lambda row: row["divergence"])["head"]
-            pictures[site, head, kind] = sentence_json(words, of_site[head - 1])
+            pictures[site, head, kind] = sentence_json(words, of_site[head])
     return pictures
 
 

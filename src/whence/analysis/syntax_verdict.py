@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from whence.analysis.syntax import ALPHA, SMALLEST, ranking
-from whence.measures.bootstrap import Interval
+from whence.measures.intervals import Interval
 from whence.results.verdict import Effect
 
 
@@ -22,7 +22,7 @@ def named_quantities(table: pd.DataFrame) -> dict[str, Interval]:
         f"parents before, {tree}": Interval(100 * float(of["before"].iloc[0]), np.nan, np.nan)
         for tree, of in table.groupby("tree", sort=False)
     }
-    means = table[table["head"] == 0]
+    means = table[table["head"] == -1]
     for (sees, tree), of in means.groupby(["sees", "tree"], sort=False):
         for epoch, value in by_epoch(of, "divergence").items():
             found[f"KL to {tree}, sees {sees}, epoch {epoch}"] = value
@@ -79,7 +79,7 @@ def differences(table: pd.DataFrame) -> list[Effect]:
     measured = Interval(float(first["difference"]), float(first["low"]), float(first["high"]))
     nearest = str(first["nearest"])
     found = [Effect.of("divergence", label, measured, "nats", SMALLEST, n, place=where, variant=nearest)]
-    means = table[(table["epoch"] == table["epoch"].iloc[-1]) & (table["head"] == 0) & table["difference"].notna()]
+    means = table[(table["epoch"] == table["epoch"].iloc[-1]) & (table["head"] == -1) & table["difference"].notna()]
     for site, of in means.groupby("site", sort=False):
         row = of.loc[of["difference"].idxmax()]
         label = f"divergence from the true trees at {site}, mean of its heads, less from {row['tree']} trees"
@@ -117,7 +117,7 @@ def trend(table: pd.DataFrame) -> str:
     """How the divergences changed in training, in a sentence; empty for one epoch."""
     if table["epoch"].nunique() < 2:
         return ""
-    means = table[table["head"] == 0].groupby(["tree", "epoch"], sort=False)["divergence"].mean()
+    means = table[table["head"] == -1].groupby(["tree", "epoch"], sort=False)["divergence"].mean()
     moved = {tree: means[tree].iloc[-1] - means[tree].iloc[0] for tree in table["tree"].unique()}
     said = ", ".join(f"{tree} {change:+.2f}" for tree, change in moved.items())
     return f" From the first epoch to the last, the mean divergence of all heads changed by: {said}."

@@ -2,13 +2,18 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from whence.analysis.gates import why_at_chance
 from whence.auditing.combine_verdicts import combine
 from whence.core.errors import BadData
+from whence.report.overall_answer import Answer, answer
+from whence.report.page_model import TextExample
 from whence.results.result import Result
 from whence.results.store import Store
 from whence.results.verdict import NONE, Verdict
@@ -25,11 +30,15 @@ class AuditedPart:
     about: str
     results: Sequence[Result]
     left_out: Sequence[str] = ()
+    examples: Sequence[TextExample] = ()
+    recorded_notes: Sequence[str] | None = None  # of the audit; a saved table may have those of another one
 
     @cached_property
     def by_experiment(self) -> Mapping[str, Verdict]:
-        """The verdict of each experiment."""
-        return {result.experiment: result.verdict() for result in self.results}
+        """The verdict of each experiment; all undecided where one of their tables shows a model at chance."""
+        found = {result.experiment: result.verdict() for result in self.results}
+        why = next(filter(None, (_at_chance(result.table) for result in self.results)), "")
+        return {name: _undecided(one, why) for name, one in found.items()} if why else found
 
     @cached_property
     def verdicts(self) -> dict[int, Verdict]:
@@ -44,8 +53,22 @@ class AuditedPart:
     @property
     def notes(self) -> list[str]:
         """What was inferred, cut or left out, each once."""
+        if self.recorded_notes is not None:
+            return list(self.recorded_notes)
         of_results = [note for result in self.results for note in result.manifest.get("notes", [])]
         return [*dict.fromkeys([*of_results, *self.left_out])]
+
+
+def _at_chance(table: pd.DataFrame) -> str:
+    """A sentence, if a table shows that the model's predictions are not clearly better than chance."""
+    if not {"example", "correct", "chance"} <= set(table):
+        return ""
+    each = table[table["example"] >= 0].drop_duplicates("example")
+    return why_at_chance(each["correct"], each["chance"])
+
+
+def _undecided(verdict: Verdict, why: str) -> Verdict:
+    return verdict if verdict.answer == "undecided" else replace(verdict, answer="undecided", sentence=why, advice="")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +89,11 @@ class FinishedAudit:
         return {part.name: part.verdicts for part in self.parts}
 
     @property
+    def answers(self) -> dict[str, Answer]:
+        """Whether the attention is an explanation, in one sentence for each part."""
+        return {part.name: answer(part.verdicts) for part in self.parts}
+
+    @property
     def notes(self) -> dict[str, list[str]]:
         """What was inferred, cut or left out, by part."""
         return {part.name: part.notes for part in self.parts}
@@ -80,6 +108,8 @@ def read_audit(folder: Path) -> FinishedAudit:
             saved["about"],
             [store.load(folder / place) for place in saved["results"]],
             saved["left_out"],
+            [TextExample(**one) for one in saved.get("examples", ())],
+            saved.get("notes"),
         )
         for saved in read_record(folder)["parts"]
     ]

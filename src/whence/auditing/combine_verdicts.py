@@ -3,29 +3,65 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from whence.results.verdict import NONE, Verdict
+from whence.results.verdict import NONE, QUESTIONS, Verdict
 
+MATTERS, ASKABLE, FAITHFUL, TESTED, EXCLUSIVE, PLAUSIBLE = QUESTIONS
 DECIDING_FIRST = ("ablation", "permutation", "representation_erasure")  # of question 1, in this order
 
 
 def combine(by_experiment: Mapping[str, Verdict]) -> dict[int, Verdict]:
     """One verdict per question from those of the experiments; those that answer none of the six are left out."""
     deciding = [by_experiment[name] for name in DECIDING_FIRST if name in by_experiment]
-    combined = {1: does_attention_matter(deciding)} if deciding else {}
+    combined = {MATTERS: does_attention_matter(deciding)} if deciding else {}
     for name, verdict in by_experiment.items():
         number = verdict.question
         if name not in DECIDING_FIRST and number != NONE:
             combined[number] = both(combined[number], verdict) if number in combined else verdict
-    return dict(sorted(combined.items()))
+    return with_conflict(if_the_tests_work(dict(sorted(combined.items()))))
+
+
+def if_the_tests_work(verdicts: dict[int, Verdict]) -> dict[int, Verdict]:
+    """Where the tests fail on known answers (question 4), questions 3 and 5 are undecided."""
+    if TESTED not in verdicts or verdicts[TESTED].answer != "no":
+        return verdicts
+    because = "The tests of this question failed here on cases with a known answer (question 4). What they gave: "
+    return {
+        number: replace(verdict, answer="undecided", sentence=because + verdict.sentence, advice="")
+        if number in (FAITHFUL, EXCLUSIVE) and verdict.answer != "undecided"
+        else verdict
+        for number, verdict in verdicts.items()
+    }
+
+
+def with_conflict(verdicts: dict[int, Verdict]) -> dict[int, Verdict]:
+    """Where the marked words speak against what removals say (questions 6 and 3), both verdicts say so."""
+    answers = {number: verdicts[number].answer for number in (FAITHFUL, PLAUSIBLE) if number in verdicts}
+    if sorted(answers.values()) != ["no", "yes"]:
+        return verdicts
+    words = (
+        "it attends to the words that decide by removal, but not to those that are marked"
+        if answers[FAITHFUL] == "yes"
+        else "it attends to the words that are marked, but by removal others decide"
+    )
+    remark = f" This conflicts with question {{}}: {words}."
+    other = {FAITHFUL: PLAUSIBLE, PLAUSIBLE: FAITHFUL}
+    return {
+        number: replace(verdict, sentence=verdict.sentence + remark.format(other[number]))
+        if number in other
+        else verdict
+        for number, verdict in verdicts.items()
+    }
 
 
 def both(first: Verdict, second: Verdict) -> Verdict:
-    """Two verdicts of equal rank on one question: where their answers differ, it stays undecided."""
-    return replace(
-        joined([first, second]),
-        answer=first.answer if first.answer == second.answer else "undecided",
-        sentence=f"{first.sentence} {second.sentence}",
-    )
+    """Two verdicts of equal rank on one question: where their answers differ, it stays undecided.
+
+    A *no* on whether the question can be asked stands against a *yes*: one reason is enough.
+    """
+    answer = first.answer if first.answer == second.answer else "undecided"
+    if first.question == ASKABLE and "no" in (first.answer, second.answer):
+        answer = "no"
+    return replace(joined([first, second]), answer=answer, sentence=f"{first.sentence} {second.sentence}")
 
 
 def does_attention_matter(verdicts: Sequence[Verdict]) -> Verdict:
@@ -45,6 +81,7 @@ def joined(verdicts: Sequence[Verdict]) -> Verdict:
         procedure=" ".join(verdict.procedure for verdict in verdicts),
         means=" ".join(dict.fromkeys(verdict.means for verdict in verdicts)),
         does_not_mean=" ".join(dict.fromkeys(verdict.does_not_mean for verdict in verdicts)),
+        advice=" ".join(dict.fromkeys(verdict.advice for verdict in verdicts if verdict.advice)),
     )
 
 

@@ -1,27 +1,19 @@
 """The plan of an audit: which experiments, on how many examples, fit into the time budget.
 
-The plan is made once and saved, so that an interrupted audit resumes with the same one, even if the machine's
-speed has changed.
+Every experiment has a share of the time. It gets as many examples as its share has room for, and at least so many that
+an interval says something; what one experiment does not need goes to the others, so that the whole budget is used. The
+plan is made once and saved, so that an interrupted audit resumes with the same one, even if the machine's speed has
+changed.
 """
 
-import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import torch
+from whence.core.errors import BadConfig
 
-from whence.core.attending import attending
-from whence.data.examples import Example
-from whence.subject.batch import Batch
-from whence.subject.subject import Subject
-from whence.training.train import processors
-
-FEWEST = 50  # examples: below that, an interval says nothing
-SEEDS = 5  # for whatever is trained
-TRIED = 16  # examples that are timed
-SHUFFLES, FEW_SHUFFLES = 100, 20
-ERASING, REST = 0.05, 0.6  # the share of the time for single heads; what lies after a head, as part of a pass
+CHEAP = 0.03  # of the time: nothing is gained by leaving out what takes less
+FEWEST = 50  # examples: below that, an interval says little
 
 
 @dataclass(frozen=True)
@@ -57,121 +49,84 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Costs:
-    """Measured times: seconds for one example in one pass, and for training a model, if it can be retrained."""
+class Wish:
+    """An experiment that shall be run: what it costs, which share of the time it has, and why it is run.
 
-    each: float
-    training: float | None
-    places: int  # where attention is ablated, one after another
-    one_site: bool  # then shuffling runs only what comes after it
-    heads: int = 1  # of all places together
-
-    @property
-    def looking(self) -> float:
-        """Seconds for one example of the ablation: unchanged, uniform, five times random, five times shuffled."""
-        return self.each * (1 + 11 * self.places)
-
-    @property
-    def shuffling(self) -> float:
-        """Seconds for one example of the permutation."""
-        return self.each * self.places * SHUFFLES * (0.05 if self.one_site else 1.0)
-
-    @property
-    def erasing(self) -> float:
-        """Seconds for one example without each head in turn."""
-        return self.each * self.heads * REST
-
-    def retraining(self, seeds: int, variants: int) -> float:
-        """Seconds to train so many seeds, unchanged and in each variant, except the one there is."""
-        return (seeds * (1 + variants) - 1) * (self.training or 0.0) / processors() if seeds else 0.0
-
-
-def make_plan(costs: Costs, n: int, seconds: float, *, granularity: str, labelled: bool, least: int = 0) -> Plan:
-    """The ablation first, since it decides question 1, retrained as far as time allows (from `least` seeds in any
-    case); then the permutation, and single heads, if that takes little.
+    `fixed` seconds it takes in any case, `each` for every example. Without `limited` it takes all examples. What is
+    `optional` is left out of an audit that would not fit otherwise.
     """
-    steps: list[Step] = []
-    left_out: list[str] = []
-    if labelled:
-        seeds, variants = seeds_and_variants(costs, n, 0.9 * seconds)
-        if seeds < least:
-            seeds, variants = least, ("uniform",)
-        training, looks = costs.retraining(seeds, len(variants)), max(seeds, 1)
-        share = 0.9 if seeds else 0.4
-        few = fitting(share * seconds - training, costs.looking * looks, n)
-        options = {
-            "limit": few if few < n else None,
-            "retrain": seeds,
-            "retrained": variants,
-            "granularity": granularity,
-        }
-        took = training + few * costs.looking * looks
-        steps.append(Step("ablation", options, took, "how much is lost without attention"))
-        if costs.training is not None and seeds < SEEDS:
-            left_out.append(f"the budget allows {seeds} of {SEEDS} seeds for retraining, see --budget")
-    else:
-        left_out.append("no ablation: it needs labels, and not all examples have one")
-    single = erase_heads(costs, n, seconds) if labelled else []
-    rest = max(seconds - sum(step.seconds for step in (*steps, *single)), 0.1 * seconds)
-    few = fitting(rest, costs.shuffling, n)
-    shuffles = SHUFFLES if few * costs.shuffling <= 1.5 * rest else FEW_SHUFFLES
-    options = {"limit": few if few < n else None, "permutations": shuffles, "granularity": granularity}
-    took = few * costs.shuffling * shuffles / SHUFFLES
-    steps.append(Step("permutation", options, took, "how far predictions move when it is shuffled"))
-    if labelled and costs.heads > 1 and not single:
-        left_out.append(
-            f"{costs.heads} heads are not erased one after another: {min(n, FEWEST)} texts would take about"
-            f" {min(n, FEWEST) * costs.erasing:.0f} seconds, more than their share of the time, see --budget"
+
+    experiment: str
+    why: str
+    each: float
+    share: float
+    fixed: float = 0.0
+    options: dict[str, Any] = field(default_factory=dict)
+    limited: bool = True
+    optional: bool = False
+
+    def seconds(self, examples: int) -> float:
+        """What so many examples take."""
+        return self.fixed + self.each * examples
+
+    def least(self, n: int) -> int:
+        """On how many of n examples it is run at least."""
+        return min(n, FEWEST) if self.limited else n
+
+
+def least_seconds(wishes: Sequence[Wish], n: int) -> float:
+    """What the least sensible audit takes: every experiment on as few examples as say something."""
+    return sum(wish.seconds(wish.least(n)) for wish in wishes)
+
+
+def without_optional(wishes: Sequence[Wish], n: int, seconds: float) -> tuple[list[Wish], list[str]]:
+    """The wishes that fit, the dearest optional ones left out until they do, with a note on each.
+
+    What takes hardly any time stays.
+    """
+    kept, left_out = list(wishes), []
+    while least_seconds(kept, n) > seconds:
+        dear = [wish for wish in kept if wish.optional and wish.seconds(wish.least(n)) > CHEAP * seconds]
+        if not dear:
+            break
+        dearest = max(dear, key=lambda wish: wish.seconds(wish.least(n)))
+        kept.remove(dearest)
+        takes = dearest.seconds(dearest.least(n)) / 60
+        left_out.append(f"no {dearest.experiment}: it would take {takes:.1f} minutes at least, see --budget")
+    return kept, left_out
+
+
+def refuse_too_little(wishes: Sequence[Wish], n: int, seconds: float) -> None:
+    """Refuse a budget in which no sensible audit fits, before it begins."""
+    least = least_seconds(wishes, n)
+    if least > 1.25 * seconds:
+        raise BadConfig(
+            f"an audit of {min(n, FEWEST)} texts takes about {least / 60:.1f} minutes here, and the budget is"
+            f" {seconds / 60:.1f}; give it --budget {ceil_tenth(least / 60):g}, or --force to run it all the same (it"
+            " will take longer than the budget)"
         )
-    if shuffles < SHUFFLES:
-        left_out.append(f"each example is shuffled {shuffles} times instead of {SHUFFLES}, to fit into the time")
-    return Plan((*steps, *single), tuple(left_out))
 
 
-def erase_heads(costs: Costs, n: int, seconds: float) -> list[Step]:
-    """Heads erased one after another, where there are several and their share of the time has room for it."""
-    few = fitting(ERASING * seconds, costs.erasing, n)
-    if costs.heads == 1 or few * costs.erasing > ERASING * seconds:
-        return []
-    options = {"limit": few if few < n else None, "what": "heads"}
-    why = "without which single head the labels become less likely"
-    return [Step("representation_erasure", options, few * costs.erasing, why)]
+def ceil_tenth(minutes: float) -> float:
+    """Minutes, rounded up to a tenth; whole above ten."""
+    step = 1.0 if minutes > 10 else 0.1
+    return round(-(-minutes // step) * step, 1)
 
 
-def seeds_and_variants(costs: Costs, n: int, seconds: float) -> tuple[int, tuple[str, ...]]:
-    """How many seeds to train and in which variants: uniform attention decides; random too if all seeds fit."""
-    if costs.training is None:
-        return 0, ()
-    for variants in (("uniform", "random"), ("uniform",)):
-        for seeds in range(SEEDS, 1, -1):
-            needed = costs.retraining(seeds, len(variants)) + seeds * min(n, 4 * FEWEST) * costs.looking
-            if needed <= seconds and (seeds == SEEDS or variants == ("uniform",)):
-                return seeds, variants
-    return 0, ()
+def fill(wishes: Sequence[Wish], n: int, seconds: float) -> list[Step]:
+    """The steps: each wish with as many examples as fit, until the time is used or nothing is left to do."""
+    counts = [wish.least(n) for wish in wishes]
+    while True:
+        rest = seconds - sum(wish.seconds(count) for wish, count in zip(wishes, counts, strict=True))
+        open_ = [at for at, wish in enumerate(wishes) if wish.limited and counts[at] < n]
+        shares = sum(wishes[at].share for at in open_)
+        more = {at: int(rest * wishes[at].share / shares / max(wishes[at].each, 1e-9)) for at in open_} if open_ else {}
+        if not any(extra > 0 for extra in more.values()):
+            return [_step(wish, count, n) for wish, count in zip(wishes, counts, strict=True)]
+        for at, extra in more.items():
+            counts[at] = min(n, counts[at] + max(extra, 0))
 
 
-def measure_costs(subject: Subject, examples: Sequence[Example], granularity: str, training: float | None) -> Costs:
-    """The costs of a subject, tried on a few examples."""
-    few = examples[:: max(1, len(examples) // TRIED)][:TRIED]
-    batch = subject.encode(few)
-    times = []
-    for _ in range(5):
-        started = time.perf_counter()
-        subject.predict(batch)
-        times.append(time.perf_counter() - started)
-    each = min(times) / len(few)  # the others waited for something else
-    sites = len(subject.sites)
-    places = {"all": 1, "layer": sites, "head": 12 * sites}[granularity]
-    return Costs(each, training, places, sites == 1 or granularity != "all", heads_of(subject, subject.encode(few[:1])))
-
-
-def heads_of(subject: Subject, batch: Batch) -> int:
-    """How many heads a model has, of all its sites together."""
-    with torch.no_grad(), attending(subject.model) as tape:
-        subject.model(**batch.inputs)
-    return sum(call.n_heads for call in tape.calls() if call.step == 0)
-
-
-def fitting(seconds: float, each: float, n: int) -> int:
-    """How many examples fit into the time: not fewer than a minimum, not more than there are."""
-    return min(n, max(FEWEST, int(seconds / max(each, 1e-9))))
+def _step(wish: Wish, count: int, n: int) -> Step:
+    limit = {"limit": count if count < n else None} if wish.limited else {}
+    return Step(wish.experiment, {**limit, **wish.options}, wish.seconds(count), wish.why)

@@ -2,18 +2,21 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+from whence.annotation.rows import refuse_other_model
+from whence.auditing.costs import measure_costs
 from whence.auditing.demo_models import SHARES, TRAININGS
-from whence.auditing.optional_steps import extra_steps, optional_steps, with_trained_models
-from whence.auditing.plan import Plan, make_plan, measure_costs
+from whence.auditing.plan import Plan, fill, refuse_too_little, without_optional
 from whence.auditing.settings import Settings
+from whence.auditing.wishes import asked_for, matters, of_any_model, trained
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Corpus, Example
 from whence.data.registry import load as load_corpus
-from whence.evaluation.checks import refuse_unknown, refuse_unlabelled, refuse_values
-from whence.evaluation.runner import split_of
+from whence.evaluation.checks import numbered_labels, refuse_unknown, refuse_unlabelled, refuse_values
+from whence.evaluation.chosen_examples import split_of
 from whence.results.atomic_write import saving, write_json
 from whence.results.store import Store
 from whence.subject.subject import Subject, load, refuse_headless
@@ -42,6 +45,11 @@ class PlannedPart:
         """The examples of the split that is audited."""
         return self.corpus[self.split]
 
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """How the corpus was read, and how the model reads its labels."""
+        return (*self.corpus.notes, *numbered_labels(self.examples, self.subject))
+
     def about(self, demo: bool) -> str:
         """A sentence on the model and the corpus."""
         model = "A small model, trained by this audit" if demo else self.subject.name
@@ -60,6 +68,8 @@ def models_and_data(settings: Settings, store: Store, quiet: bool, say: Say) -> 
         raise BadConfig(
             f"the model {settings.model} came without data; expected a table or a corpus after it (`whence data list`)"
         )
+    if settings.model is None and settings.annotations is not None:
+        raise BadConfig("annotations are of one model; name it, and its data, before --annotations")
     if settings.model is not None and settings.data is not None:
         return [(settings.model, settings.data)]
     if settings.data is not None and settings.data not in TRAININGS:
@@ -90,6 +100,8 @@ def prepare(settings: Settings, store: Store, model: str, data: str) -> PlannedP
     )
     refuse_headless(subject, "an audit")
     refuse_values(subject, "an audit")
+    if settings.annotations is not None:
+        refuse_other_model(settings.annotations, subject.fingerprint, subject.name)
     split = split_of(corpus, settings)
     refuse_unknown(corpus[split], subject)
     if labelled(corpus[split], subject):
@@ -108,8 +120,10 @@ def prepare(settings: Settings, store: Store, model: str, data: str) -> PlannedP
 def plan_path(settings: Settings, store: Store, subject: Subject, corpus: Corpus, split: str) -> Path:
     """Where the plan is saved: by everything that it depends on."""
     own = {
-        name: getattr(settings, name) for name in ("granularity", "special_tokens", "minutes", "seed", "experiments")
+        name: getattr(settings, name)
+        for name in ("granularity", "special_tokens", "minutes", "seed", "experiments", "skip")
     }
+    own |= {"annotations": str(settings.annotations)} if settings.annotations else {}
     key = store.key({"subject": subject.fingerprint, "corpus": corpus.checksum, "split": split, **own})
     return store.root / "plans" / f"{key}.json"
 
@@ -121,20 +135,29 @@ def new_plan(settings: Settings, subject: Subject, corpus: Corpus, split: str, m
     training = training_seconds(Path(model)) if training_of else None
     seconds = 60 * settings.minutes * (1 if settings.model or settings.data else SHARES[data])
     seconds -= 0 if settings.model else training or 0  # what training the demo model took
-    costs = measure_costs(subject, examples, settings.granularity, training)
-    further = optional_steps(subject, examples, costs, seconds)
-    extra, without = extra_steps(settings.experiments, has_labels, costs, examples, seconds)
-    left = seconds - sum(step.seconds for step in (*further, *extra))
+    costs, n = measure_costs(subject, examples, settings.granularity, training), len(examples)
     least = 0 if settings.model else LEAST_SEEDS
-    plan = make_plan(costs, len(examples), left, granularity=settings.granularity, labelled=has_labels, least=least)
-    plan = with_trained_models(replace(plan, steps=(*plan.steps, *further)), costs, examples, seconds)
-    notes = list(without)
+    wishes, left_out = matters(costs, n, seconds, granularity=settings.granularity, labelled=has_labels, least=least)
+    seeds = max((int(wish.options.get("retrain") or 0) for wish in wishes), default=0)
+    extra, without = asked_for(settings.experiments, has_labels, costs)
+    wishes += of_any_model(
+        subject, examples, costs, seconds, labelled=has_labels, annotations=settings.annotations
+    )
+    wishes += trained(costs, seeds, seconds)
+    wishes = [*(wish for wish in wishes if wish.experiment not in settings.skip), *extra]
+    dropped: list[str] = []
+    if not settings.force:
+        wishes, dropped = without_optional(wishes, n, seconds)
+    if not settings.force and settings.model:  # the demo takes as long as it takes
+        refuse_too_little(wishes, n, seconds)
+    steps = fill(wishes, n, seconds)
+    notes = [*without, *(f"no {name}: left out by --skip" for name in settings.skip)]
     elsewhere = [name for name, others in corpus.splits.items() if others and labelled(others, subject)]
     if not has_labels and elsewhere:
         notes.append(f"the split {elsewhere[0]} has them: --split {elsewhere[0]}")
     if has_labels and why_not:
         notes.append(f"models are not retrained: {why_not}")
-    return Plan((*plan.steps, *extra), (*plan.left_out, *notes))
+    return Plan(tuple(steps), (*left_out, *dropped, *notes))
 
 
 def labelled(examples: Sequence[Example], subject: Subject) -> bool:

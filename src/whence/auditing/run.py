@@ -2,15 +2,18 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from whence.auditing.audited import RECORD, AuditedPart, FinishedAudit
+from whence.auditing.examples import report_examples
 from whence.auditing.plan import Step
 from whence.auditing.prepare import PlannedPart, Say, models_and_data, prepare
 from whence.auditing.settings import Settings
 from whence.auditing.write_report import report_page
 from whence.evaluation.runner import run_experiment
 from whence.report.page import write
+from whence.report.page_model import TextExample
 from whence.results.atomic_write import saving, write_json
 from whence.results.experiment import experiment
 from whence.results.result import Result
@@ -29,14 +32,15 @@ def audit(settings: Settings, *, quiet: bool = False, say: Say = print) -> Finis
     takes = f"about {describe_time(seconds)} of the {settings.minutes:g} minutes there are"
     say(f"The plan: {describe_plan(parts)}; {takes}.")
     for part in parts:
-        for note in (*part.corpus.notes, *part.plan.left_out):
+        for note in (*part.notes, *part.plan.left_out):
             say(f"  {part.name}: {note}")
     record: dict[str, Any] = {"settings": settings.model_dump(mode="json"), "parts": []}
     audited = []
     for part in parts:
         started = time.perf_counter()
         results = [run_step(part, step, settings, store, quiet, say) for step in part.plan.steps]
-        audited.append(AuditedPart(part.name, part.about(settings.model is None), results, part.plan.left_out))
+        about, examples = part.about(settings.model is None), text_examples(part, results)
+        audited.append(AuditedPart(part.name, about, results, part.plan.left_out, examples))
         record["parts"].append(recorded(audited[-1], store, time.perf_counter() - started))
     finished = FinishedAudit(settings.out, audited)
     page = report_page(finished)
@@ -54,8 +58,18 @@ def recorded(part: AuditedPart, store: Store, seconds: float) -> dict[str, Any]:
         "about": part.about,
         "results": [str(folder.relative_to(store.root)) for folder in folders],
         "left_out": part.left_out,
+        "notes": part.notes,
+        "examples": [asdict(one) for one in part.examples],
         "seconds": round(seconds, 1),
     }
+
+
+def text_examples(part: PlannedPart, results: Sequence[Result]) -> list[TextExample]:
+    """Texts to show in the report, where the faithfulness of explainers was measured."""
+    for result in results:
+        if result.experiment == "faithfulness":
+            return report_examples(result.table, part.subject, part.examples)
+    return []
 
 
 def run_step(part: PlannedPart, step: Step, settings: Settings, store: Store, quiet: bool, say: Say) -> Result:
@@ -69,7 +83,7 @@ def run_step(part: PlannedPart, step: Step, settings: Settings, store: Store, qu
     config = config_class(**given)
     result = run_experiment(step.experiment, config, store, subject=part.subject, corpus=part.corpus, quiet=quiet)
     for note in result.manifest["notes"]:
-        if note not in part.corpus.notes:
+        if note not in part.notes:
             say(f"  {part.name}: {note}")
     return result
 

@@ -22,12 +22,20 @@ class Settings(EvaluationOptions):
     budget: Annotated[float | None, usually("10; 2 without model and data", "FLOAT")] = Field(
         None, gt=0, description="minutes to spend"
     )
+    force: bool = Field(False, description="run even if the budget is too small for a sensible audit")
     granularity: Granularity = Field(
         "all", description="replace all attention at once, layer by layer, or head by head"
     )
     special_tokens: bool = Field(False, description=SPECIAL_TOKENS)
     experiments: Annotated[tuple[str, ...], usually("none", "[NAME ...]")] = Field(
         (), description="further experiments to run (`whence list`, or module:object)"
+    )
+
+    annotations: Annotated[Path | None, usually("none", "FOLDER")] = Field(
+        None, description="a study of this model that people have answered (`whence annotate`), for question 6"
+    )
+    skip: Annotated[tuple[str, ...], usually("none", "[NAME ...]")] = Field(
+        (), description="experiments to leave out (controls takes longest to begin with)"
     )
 
     @property

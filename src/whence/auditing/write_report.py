@@ -11,6 +11,17 @@ from whence.results.atomic_write import saving
 from whence.results.experiment import experiment
 from whence.results.result import Result
 
+HOW = {
+    1: "It needs a model with attention; labels let it be decided by what is lost, else predictions are shuffled.",
+    2: "It is asked of every model that predicts classes.",
+    3: "It is asked of every model that predicts classes.",
+    4: "It fine-tunes a copy of a text classifier: give a larger --budget.",
+    5: "It is asked of every model that predicts classes and does not generate text.",
+    6: "It needs a reference: words marked as deciding (a column rationale, --columns.rationale), trees, for a"
+    " translator links between words, or answers of annotators (--annotations, `whence annotate`). Where labels go with"
+    " the valence of words, words that people rate as good or bad are taken; of other texts that is asked by"
+    " --experiments lexicon.",
+}
 ABLATION_COLUMNS = {
     "when": "ablated",
     "variant": "weights",
@@ -55,6 +66,8 @@ def page_part(part: AuditedPart, folder: Path) -> Part:
             Further(experiment(result.experiment).question, part.by_experiment[result.experiment])
             for result in part.apart
         ],
+        examples=part.examples,
+        how=HOW,
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Corpus, Example
+from whence.data.tables.cells import listed_rows
 from whence.results.atomic_write import saving
 from whence.results.experiment import Needs
 from whence.subject.subject import Subject, refuse_headless
@@ -25,7 +26,7 @@ def refuse_examples(corpus: Corpus, split: str, subject: Subject, needs: Needs, 
     if needs.predictions:
         refuse_unknown(corpus[split], subject)
     if needs.labels:
-        refuse_unlabelled(corpus[split], subject, data, name)
+        refuse_unlabelled(corpus[split], subject, data, name, corpus.numbers_of(split, range(len(corpus[split]))))
 
 
 def refuse_values(subject: Subject, asking: str) -> None:
@@ -37,6 +38,12 @@ def refuse_values(subject: Subject, asking: str) -> None:
         )
 
 
+def refuse_translator(subject: Subject, needed: str, instead: str = "") -> None:
+    """Refuse a model that generates texts, where a prediction is one class of a text or of its words."""
+    if subject.task.name == "seq2seq":
+        raise BadConfig(f"{needed}, and {subject.name} generates texts{instead}")
+
+
 def refuse_unknown(examples: Sequence[Example], subject: Subject) -> None:
     """Every label or tag must be one that the model knows, also of examples that are not sampled."""
     needs = subject.task.needs
@@ -46,13 +53,32 @@ def refuse_unknown(examples: Sequence[Example], subject: Subject) -> None:
             subject.encoder.label_id(label)
 
 
-def refuse_unlabelled(examples: Sequence[Example], subject: Subject, data: str, name: str) -> None:
-    """Accuracy needs labels, and more than one class."""
-    needs = subject.task.needs
-    if any(getattr(example, needs) is None for example in examples):
+def numbered_labels(examples: Sequence[Example], subject: Subject) -> list[str]:
+    """A note on labels that are numbers, of a model whose classes have names: which number was read as which class."""
+    if subject.task.needs not in ("label", "tags"):
+        return []
+    encoder = subject.encoder
+    labels = {label for e in examples for label in ((e.label,) if subject.task.needs == "label" else e.tags or ())}
+    named = {name.lower() for name in encoder.label_ids}
+    by_number = any(label is not None and label.lower() not in named for label in labels)
+    nameless = all(name.upper() == f"LABEL_{number}" for name, number in encoder.label_ids.items())
+    if not by_number or nameless:
+        return []
+    read = ", ".join(f"{number} is {name}" for number, name in sorted(encoder.numbered().items()))
+    return [f"the labels are numbers; they were read as the numbers of the model's classes: {read}"]
+
+
+def refuse_unlabelled(
+    examples: Sequence[Example], subject: Subject, data: str, name: str, numbers: Sequence[int] | None = None
+) -> None:
+    """Accuracy needs labels, and more than one class; `numbers` are those of the examples in their split, from 0."""
+    needs, numbered = subject.task.needs, zip(numbers or range(len(examples)), examples, strict=True)
+    without = [number + 1 for number, example in numbered if getattr(example, needs) is None]
+    if without:
         raise BadData(
             f"{data} has examples without {needs}, which a model for {subject.task.name} predicts, and {name} needs"
-            f" it; name the column (--columns.{needs} NAME), or take another model. `permutation` needs none"
+            f" it: {len(without)} of {len(examples)} in this split ({listed_rows(without)}, counted from 1); fill or"
+            f" remove them, or name the column (--columns.{needs} NAME). `permutation` needs none"
         )
     if needs == "label" and len({example.label for example in examples}) < 2:
         raise BadData(

@@ -95,7 +95,11 @@ class AblationConfig(ExperimentConfig):
 class AdversarialConfig(AblationConfig):
     """An experiment that trains adversaries of a model."""
 
-    strengths: tuple[float, ...] = Field((0.25, 1.0), min_length=1, description="λ, on the divergence of the attention")
+    strengths: tuple[float, ...] = Field(
+        (0.25, 1.0),
+        min_length=1,
+        description="λ, on the divergence of the attention (twice Wiegreffe & Pinter's λ for the same weight)",
+    )
     seeds: int = Field(1, gt=0, description="adversaries for each λ, from different initialisations")
     distance: Literal["hard", "tvd", "kl"] = Field(
         "tvd",

@@ -73,4 +73,7 @@ class Context:
         return stream(self.seed, purpose)
 
     def _label(self, example: Example) -> str:
-        return (example.label or "") if self.subject.task.needs == "label" else ""
+        """The name that the model has for the label, which the table may give as a number."""
+        if self.subject.task.needs != "label" or example.label is None:
+            return ""
+        return self.subject.labels[self.subject.encoder.label_id(example.label)]

@@ -38,8 +38,9 @@ class Place:
             return dict.fromkeys(self.sites, override)
         special = batch.special.to(subject.device)  # [batch token]
         sparing, sparing_in_beams = (override.sparing(special.repeat_interleave(n, dim=0)) for n in (1, beams))
-        rules = {site: sparing_in_beams if subject.sites[site].kind == "cross" else sparing for site in self.sites}
-        return {site: rule if keys_are_tokens(subject, site) else override for site, rule in rules.items()}
+        there, of_tokens = subject.sites, sites_of_tokens(subject)
+        rules = {site: sparing_in_beams if there[site].kind == "cross" else sparing for site in self.sites}
+        return {site: rule if site in of_tokens else override for site, rule in rules.items()}
 
 
 def matching(there: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
@@ -83,12 +84,12 @@ def ablation_override(name: str, generator: Any) -> "Override":
         return whence.random(generator)
     if name == "permuted":
         return whence.permuted(generator)
-    raise BadConfig(f"no ablation {name!r}; there are: {', '.join(ABLATIONS)}")
+    raise BadConfig(f"no ablation {name!r}; choose from: {', '.join(ABLATIONS)}")
 
 
-def keys_are_tokens(subject: "Subject", site: str) -> bool:
-    """Whether a site's keys are the tokens of the input text: not so where a translator attends to its own output, or
-    where sentences are attended.
+def sites_of_tokens(subject: "Subject") -> set[str]:
+    """The sites whose keys are the tokens of the input text: not where a translator attends to its own output, or where
+    sentences are attended.
     """
-    described = subject.sites[site]
-    return described.keys == "tokens" and not (subject.task.name == "seq2seq" and described.kind == "causal")
+    own_output = {"causal"} if subject.task.name == "seq2seq" else set()
+    return {name for name, site in subject.sites.items() if site.keys == "tokens" and site.kind not in own_output}

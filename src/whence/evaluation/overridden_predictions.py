@@ -47,5 +47,6 @@ def overridden_decoding(
 
 
 def _in_decoder(subject: Subject, rules: Mapping[str, Any]) -> bool:
-    kinds = {subject.sites[site].kind for site in rules}
+    sites = subject.sites
+    kinds = {sites[site].kind for site in rules}
     return subject.task.name == "seq2seq" and kinds <= {"causal", "cross"}

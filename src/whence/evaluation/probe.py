@@ -50,16 +50,16 @@ class Probe:
             random_state=self.seed,
         )
 
-    def right(
+    def correct(
         self,
         train: Float[ndarray, "item width"],
         labels: Sequence[str],
-        test: Float[ndarray, "asked width"],
-        answers: Sequence[str],
-    ) -> Bool[ndarray, " asked"]:
+        test: Float[ndarray, "test width"],
+        test_labels: Sequence[str],
+    ) -> Bool[ndarray, " test"]:
         """Train the probe; whether it predicts the label of each test vector."""
         if len(set(labels)) == 1:
-            return np.asarray(answers) == labels[0]
+            return np.asarray(test_labels) == labels[0]
         mean, spread = train.mean(0), train.std(0)
         scaled = [(side - mean) / np.where(spread > 0, spread, 1) for side in (train, test)]
         model = self.model()
@@ -68,17 +68,17 @@ class Probe:
 
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(scaled[0], np.asarray(labels))
-        return model.predict(scaled[1]) == np.asarray(answers)
+        return model.predict(scaled[1]) == np.asarray(test_labels)
 
 
-def most_frequent(labels: Sequence[str], answers: Sequence[str]) -> Bool[ndarray, " asked"]:
+def most_frequent(labels: Sequence[str], test_labels: Sequence[str]) -> Bool[ndarray, " test"]:
     """Whether the most frequent training label is correct; of equally frequent ones the first by name."""
     names, counts = np.unique(labels, return_counts=True)
-    return np.asarray(answers) == names[counts.argmax()]
+    return np.asarray(test_labels) == names[counts.argmax()]
 
 
 def control_labels(items: Sequence[Item], labels: Sequence[str], name: str, seed: int) -> list[str]:
-    """Random control labels: every type of first word has one, given to it by chance, in training and test alike.
+    """Random control labels: every type of first word has one, drawn at random, the same in training and test.
 
     Hewitt & Liang 2019, §2: a control task gives each *word type* a random label with the shares of the true ones, so
     that it can only be memorised. *Differs from the paper*, whose tasks are about words: a

@@ -14,6 +14,7 @@ from whence.core.errors import BadData
 from whence.data.examples import Example
 from whence.evaluation.context import Context
 from whence.measures.ranking import average_precision, r_precision
+from whence.measures.rationale_overlap import highest, iou_f1, token_f1
 from whence.subject.subject import Subject
 from whence.subject.targets import predicted
 
@@ -21,10 +22,14 @@ RANDOM = "random"  # the explainer of chance
 
 
 class RationaleMatch(NamedTuple):
-    """How well the marked words of each example are found: `average` precision, and precision `at` their number."""
+    """How well the marked words of each example are found: `average` precision, precision `at` their number, and the
+    F1 of words and of spans, if as many words are chosen as are marked in an average text.
+    """
 
     average: Float[ndarray, " example"]
     at: Float[ndarray, " example"]
+    token_f1: Float[ndarray, " example"]
+    iou_f1: Float[ndarray, " example"]
 
 
 def matches_by_method(
@@ -58,22 +63,28 @@ def rationale_match(
         raise BadData(
             "expected examples whose deciding words are marked (a rationale); none of them is. Choose another corpus"
         )
-    explain, precision = explainer(method), np.full((2, len(examples)), np.nan)
+    explain, found = explainer(method), np.full((len(RationaleMatch._fields), len(examples)), np.nan)
+    share = float(np.mean([np.mean(examples[number].deciding or (False,)) for number in known]))
     for batch in subject.batches([examples[number] for number in known], batch_size):
-        scores = explain(subject, batch, predicted(subject, batch), **options)
+        scores = explain(subject, batch, predicted(subject, batch, "probability"), **options)
         scores = scores.of_first_subwords() if scores.method == RANDOM else scores
         for row, place in enumerate(batch.examples.tolist()):
-            precision[:, known[place]] = _precision(examples[known[place]], np.abs(scores.words(row)))
-    return RationaleMatch(*precision)
+            found[:, known[place]] = _measured(examples[known[place]], np.abs(scores.words(row)), share)
+    return RationaleMatch(*found)
 
 
-def _precision(example: Example, words: Float[ndarray, " word"]) -> Float[ndarray, "2"]:
+def _measured(example: Example, words: Float[ndarray, " word"], share: float) -> list[float]:
+    """The measures of one example, in the order of `RationaleMatch`."""
     marks = np.array(example.deciding)
     read = np.zeros(len(marks))  # truncated words rank last
     read[: len(words)] = words
     held = [part for part in parts(example) if marks[part].any()]
     each = [[measure(read[part], marks[part]) for part in held] for measure in (average_precision, r_precision)]
-    return np.mean(each, axis=1)
+    chosen = [highest(read[part], share) for part in held]
+    each += [
+        [measure(one, marks[part]) for one, part in zip(chosen, held, strict=True)] for measure in (token_f1, iou_f1)
+    ]
+    return [float(np.mean(values)) for values in each]
 
 
 def parts(example: Example) -> Iterator[slice]:

@@ -1,6 +1,5 @@
 """Erasing parts of a representation: the log-likelihood of the label without each of them, many at a time."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -59,7 +58,7 @@ def losses(context: "Context", what: What, sites: Sequence[str]) -> tuple[Float[
         for number, spelled, each in zip(numbers, erased.words, lost.tolist(), strict=True):
             for word, one in zip(spelled, each, strict=False):  # texts with fewer words have NaN
                 words[word.lower()][number].append(one)
-    found = [Losses(place, range(1, lost.shape[1] + 1), lost, np.ones_like(lost)) for place, lost in numbered.items()]
+    found = [Losses(place, range(lost.shape[1]), lost, np.ones_like(lost)) for place, lost in numbered.items()]
     return whole, [*found, *([_of_words(words, len(whole))] if words else [])]
 
 
@@ -132,11 +131,10 @@ def layers(subject: Subject, batch: Batch, sites: Sequence[str]) -> Calls:
     """The layers around these sites; of a model that has none, its parts that give a hidden state for every token."""
     found: Calls = {}
     for name in matching(subject.sites, sites) if subject.sites else ():
-        path, _, ordinal = name.partition("#")
-        numbered = re.match(r"(.*?(?:^|\.)\d+)(?:\.|$)", path)
-        if numbered is not None and numbered[1] != path:
-            shared = f"#{ordinal}" if ordinal else ""
-            found[f"{numbered[1]}{shared}"] = subject.model.get_submodule(numbered[1]), int(ordinal or 0)
+        site = subject.sites[name]
+        if site.layer_path is not None and site.layer_path != site.path:
+            shared = name.removeprefix(site.path)  # `#0`, `#1` where a layer is shared over depth
+            found[f"{site.layer_path}{shared}"] = subject.model.get_submodule(site.layer_path), site.ordinal
     if found:
         return found
     shape, children = tuple(batch.special.shape), dict(subject.model.named_children())
@@ -175,7 +173,7 @@ def _returned(subject: Subject, batch: Batch) -> list[tuple[nn.Module, Any]]:
 def _without_units(
     subject: Subject, batch: Batch, likelihood: Likelihood, place: str, module: nn.Module, ordinal: int
 ) -> Erased:
-    """Each unit zero at every token, one after another."""
+    """Each unit in turn set to zero at every token."""
     resume = Resume(subject.model, module, batch.inputs, likelihood, ordinal=ordinal)
 
     def erase(states: States, numbers: range) -> States:

@@ -81,14 +81,14 @@ def untrained(context: Context) -> Context:
     """
     training, corpus = context.training, context.corpus
     if training is None or corpus is None or training.reference is None:
-        return replace(context, subject=_with_random_weights(context.subject, context.seed), training=None)
+        return replace(context, subject=with_random_weights(context.subject, context.seed), training=None)
     learned = tuple(sample(corpus["train"], training.limit))
     subject = init.untrained(training, replace(corpus, splits={**corpus.splits, "train": learned}))
     subject.model.to(context.subject.device, context.subject.model.dtype)
     return replace(context, subject=subject, training=None)
 
 
-def _with_random_weights(subject: Subject, seed: int) -> Subject:
+def with_random_weights(subject: Subject, seed: int) -> Subject:
     """A model of the same kind and size with other weights."""
     with torch.random.fork_rng():
         torch.manual_seed(stream(seed, "untrained").initial_seed())

@@ -7,15 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import torch
-
-from whence.core.errors import BadConfig, BadData
-from whence.core.seeds import stream
+from whence.core.errors import BadConfig
 from whence.data.examples import Corpus
-from whence.data.registry import load as load_corpus
-from whence.data.tables.reader import DEV
-from whence.evaluation.checks import refuse_examples, refuse_unsuited, refuse_unwritable
-from whence.evaluation.config import EvaluationOptions, ExperimentConfig, TrainingExperimentConfig
+from whence.evaluation.checks import numbered_labels, refuse_examples, refuse_unsuited, refuse_unwritable
+from whence.evaluation.chosen_examples import choose, read_corpus
+from whence.evaluation.config import ExperimentConfig, TrainingExperimentConfig
 from whence.evaluation.context import Context
 from whence.evaluation.trained_models import TrainedModels
 from whence.results.experiment import experiment
@@ -27,7 +23,7 @@ from whence.training.config import Training
 from whence.training.epoch_checkpoints import EachEpoch
 from whence.training.record import retrainable
 
-SCHEMA = 2  # of cache keys: raised when options are renamed, so that results saved under old names are not mistaken
+SCHEMA = 3  # of cache keys: raised when options are renamed or numbers change, so that old results are not mistaken
 
 
 def run_experiment(
@@ -44,16 +40,16 @@ def run_experiment(
     `name` is one of `whence list`, or `module:object` of an `Experiment` in a script.
     """
     needs = experiment(name).needs
-    corpus = corpus or load_corpus(config.data, data_dir=config.data_dir, columns=config.columns)
+    corpus = corpus or read_corpus(config, whole=config.retrains or not needs.model)
     subject = subject or _given_subject(config)
     if subject is None and needs.model:
-        raise BadConfig(f"{name} needs a model, and none came; give one (--model FOLDER)")
+        raise BadConfig(f"{name} needs a model; give one (--model FOLDER)")
     if subject is not None:
         refuse_unsuited(subject, needs, name)
     key = cache_key(name, config, subject, corpus)
     saved = store.get(name, key) if store is not None else None
     if saved is not None:
-        return saved
+        return with_notes_of(saved, corpus)
     training = _own_training(config, corpus) if needs.model else None
     split, numbers = choose(corpus, config)
     if subject is not None:
@@ -96,29 +92,6 @@ def each_epoch(name: str, config: ExperimentConfig, corpus: Corpus, found: dict[
     return run
 
 
-def split_of(corpus: Corpus, config: EvaluationOptions) -> str:
-    """The split that is named, else test, else dev, else the only one: never by default what the model learned from."""
-    there = list(corpus.splits)
-    if config.split in DEV and config.split not in there and "dev" in there:
-        return "dev"
-    usual = [name for name in ("test", "dev") if name in there] or (there if len(there) == 1 else [])
-    if config.split is None and not usual:
-        raise BadData(f"{corpus.name} has the splits {', '.join(there)}, and none is called test; name one (--split)")
-    return config.split or usual[0]
-
-
-def choose(corpus: Corpus, config: ExperimentConfig | TrainingExperimentConfig) -> tuple[str, list[int]]:
-    """The split to evaluate on and the numbers of its examples, at most `limit` of them, sampled by the seed."""
-    split = split_of(corpus, config)
-    n = len(corpus[split])
-    if n == 0:
-        raise BadData(f"the split {split!r} of {corpus.name} is empty; expected examples")
-    if config.limit is None or config.limit >= n:
-        return split, list(range(n))
-    sampled = torch.randperm(n, generator=stream(config.seed, "examples"))[: config.limit]
-    return split, sorted(sampled.tolist())
-
-
 def _run(
     name: str,
     config: ExperimentConfig | TrainingExperimentConfig,
@@ -128,7 +101,7 @@ def _run(
 ) -> Result:
     """The experiment's table with its manifest."""
     wanted, corpus = experiment(name), models.corpus
-    notes = [*corpus.notes, *(cut_texts(evaluated) if isinstance(evaluated, Context) else ())]
+    notes = [*corpus.notes, *(own_notes(evaluated) if isinstance(evaluated, Context) else ())]
     started = time.perf_counter()
     with suited(evaluated.subject.model) if isinstance(evaluated, Context) else nullcontext():
         table = wanted.run(config, evaluated)
@@ -136,12 +109,31 @@ def _run(
         config=config.model_dump(mode="json"),
         seed=config.seed,
         columns=wanted.columns,
-        corpus={"name": corpus.name, "split": models.split, "n": len(models.numbers), "checksum": key["corpus"]},
+        corpus={
+            "name": corpus.name,
+            "split": models.split,
+            "n": len(models.numbers),
+            "checksum": key["corpus"],
+            "notes": list(corpus.notes),
+        },
         subject={"fingerprint": key["subject"], **_described(models.subject)},
         seconds=round(time.perf_counter() - started, 2),
-        notes=notes,
+        notes=list(dict.fromkeys(notes)),
     )
     return Result(name, table, {"cache_key": key, **manifest})
+
+
+def with_notes_of(saved: Result, corpus: Corpus) -> Result:
+    """A saved result with notes on how its corpus was read now, in place of those on how it was read then."""
+    before = saved.manifest["corpus"].get("notes", [])
+    own = [note for note in saved.manifest["notes"] if note not in before]
+    return Result(saved.experiment, saved.table, {**saved.manifest, "notes": [*corpus.notes, *own]})
+
+
+def own_notes(context: Context) -> list[str]:
+    """Notes on how the model reads the examples: labels by number, texts that are cut."""
+    labels = numbered_labels(context.examples, context.subject) if context.predictions else []
+    return [*labels, *cut_texts(context)]
 
 
 def cut_texts(context: Context) -> list[str]:

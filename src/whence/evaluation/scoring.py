@@ -1,7 +1,7 @@
 """How well a model predicts the labels of a context's examples, with its own attention or an override."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,8 +21,10 @@ from whence.subject.batch import Batch
 from whence.subject.generation import translate
 from whence.subject.metrics import agreement, chunks, tells_chunks
 from whence.subject.metrics import scores as share_right
+from whence.subject.targets import last_positions
 from whence.training.train import trained_override
 
+MEDIAN_MARGIN = float(np.log(9))  # of calibrated logits
 Count = Callable[[Batch], Float[ndarray, "batch count"]]
 MakeOverride = Callable[[Generator], Override]
 
@@ -66,6 +68,18 @@ def scores_as_trained(context: Context, config: AblationConfig) -> Scores:
         return scores(context, config)
 
 
+def paired_scores(context: Context, base: Scores, other: Scores) -> dict[str, Sequence[Any]]:
+    """The columns of a table that compares another model's scores with the base model's, one value per example."""
+    return {
+        "example": context.numbers,
+        "label": context.labels,
+        "base": base.values.tolist(),
+        "score": other.values.tolist(),
+        "base_counts": base.counts_as_text(),
+        "counts": other.counts_as_text(),
+    }
+
+
 def accuracy(
     context: Context,
     make: MakeOverride | None = None,
@@ -94,6 +108,24 @@ def confidence(context: Context) -> Float[ndarray, " example"]:
         largest = context.subject.predict(batch).amax(-1).cpu() * batch.predicted_positions  # [batch position]
         found[batch.examples.numpy()] = (largest.sum(-1) / batch.predicted_positions.sum(-1).clamp_min(1)).numpy()
     return found
+
+
+@torch.no_grad()
+def calibration_factor(context: Context) -> float:
+    """What logits are multiplied by so that their median margin over the examples is ln 9: between the two most likely
+    classes a median probability of 0.9.
+
+    The margin is that of the largest logit over the second, at the prediction that is explained. A model whose logits
+    are all multiplied by one number decides and attends alike, and its calibrated probabilities are the same. Where the
+    median is zero, 1.
+    """
+    margins = np.empty(len(context.examples))
+    for batch in context.batches():
+        logits, at = context.subject.logits(batch).double().cpu(), last_positions(context.subject, batch)
+        first, second = logits[torch.arange(len(batch)), at].topk(2).values.T
+        margins[batch.examples.numpy()] = (first - second).numpy()
+    median = float(np.median(margins))
+    return MEDIAN_MARGIN / median if median > 0 else 1.0
 
 
 def _bleu(context: Context, ablation: Ablation, beams: int) -> Scores:

@@ -1,6 +1,6 @@
 """How fast a reader's state moves while it reads noise: drift, and the speed of its slow points.
 
-Haviv et al. (2019): every memory sits at a *slow point* of the dynamics s → F(s, x), a state that hardly moves, and the
+Haviv et al. (2019): every memory sits at a *slow point* of the dynamics s → F(s, x), a state that barely moves, and the
 faster it moves the sooner the memory is lost. The state s is all that is passed to the next word: the hidden state, of
 an LSTM hidden and cell side by side. Two numbers, of words w_1 ... w_t of noise after the item:
 

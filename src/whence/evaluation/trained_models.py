@@ -50,7 +50,7 @@ class TrainedModels:
         return Context(
             subject,
             [self.corpus[self.split][number] for number in self.numbers],
-            self.numbers,
+            self.corpus.numbers_of(self.split, self.numbers),
             self.seed,
             self.batch_size,
             self.quiet,

@@ -45,7 +45,7 @@ def occurrences(context: "Context", methods: Sequence[str], options: Sequence[st
     for method, given in written_options(methods, options).items():
         chosen[method] = {**chosen.get(method, {}), **given}
     for batch in context.batches():
-        words, target = tokens_words(context, batch), predicted(context.subject, batch)
+        words, target = tokens_words(context, batch), predicted(context.subject, batch, "probability")
         for method in methods:
             found = explainer(method)(context.subject, batch, target, **chosen.get(method, {}))
             found = found.of_first_subwords() if method == RANDOM else found
@@ -69,7 +69,7 @@ def token_attributions(
     context: "Context", batch: Batch, methods: Sequence[str], options: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Float[ndarray, "batch token"]]:
     """The scores of a batch's tokens by each method, for the class that the model predicts."""
-    target, chosen = predicted(context.subject, batch), {"random": {"seed": context.seed}, **options}
+    target, chosen = predicted(context.subject, batch, "probability"), {"random": {"seed": context.seed}, **options}
     return {
         method: explainer(method)(context.subject, batch, target, **chosen.get(method, {})).scores for method in methods
     }

@@ -13,21 +13,23 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from whence.analysis.ablation_verdict import RETRAINED, WORDS, advice, decide, deciding_effects
 from whence.analysis.scores import (
     COUNTS_MEANING,
     SCORE_MEANING,
     Scores,
-    describe_loss,
+    loss_interval,
     metric_and_counts,
     metric_name,
+    score_interval,
     why_undecidable,
 )
 from whence.core.errors import BadConfig
 from whence.evaluation.config import AblationConfig
 from whence.evaluation.locations import Granularity, ablation_override, describe_places, places
 from whence.figures.intervals import intervals
-from whence.measures.bootstrap import Interval, Measure, interval, paired_bootstrap_of, resampled
-from whence.results.columns import Column, Columns
+from whence.measures.intervals import Interval, Measure, level_for
+from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import Experiment
 from whence.results.verdict import Effect, Verdict
 
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
 CAPTION = "Points lost when attention is replaced. The grey band is too small to be of interest."
 SMALLEST = 2.0  # points of accuracy
 ONES = {"uniform": "uniform ones", "random": "random ones", "permuted": "their own in random order"}
-WORDS = {"uniform": "uniform attention", "random": "random attention", "permuted": "its own attention shuffled"}
 WHEN = {"infer": "at inference", "train+infer": "retrained"}
 
 
@@ -64,8 +65,8 @@ class Config(AblationConfig):
 
 COLUMNS = Columns(
     what="one row per example, ablation and seed",
-    example=Column(int, "number of the example in its split"),
-    label=Column(str, "the label, where the model predicts one class per text"),
+    example=EXAMPLE,
+    label=LABEL,
     place=Column(str, "where attention was replaced"),
     variant=Column(str, "uniform, random or permuted"),
     when=Column(str, "infer: replaced in the trained model; train+infer: in training too"),
@@ -113,28 +114,19 @@ def _draws(config: Config, variant: str) -> int:
 def _rows(
     context: "Context", base: Scores, ablated: Scores, place: str, variant: str, when: str, seed: int
 ) -> list[dict[str, Any]]:
-    scored = zip(base.values, ablated.values, base.counts_as_text(), ablated.counts_as_text(), strict=True)
-    return [
-        {
-            "example": number,
-            "label": label,
-            "place": place,
-            "variant": variant,
-            "when": when,
-            "seed": seed,
-            "base": before,
-            "ablated": after,
-            "base_counts": counted,
-            "ablated_counts": counted_after,
-        }
-        for number, label, (before, after, counted, counted_after) in zip(
-            context.numbers, context.labels, scored, strict=True
-        )
-    ]
+    columns = {
+        "example": context.numbers,
+        "label": context.labels,
+        "base": base.values,
+        "ablated": ablated.values,
+        "base_counts": base.counts_as_text(),
+        "ablated_counts": ablated.counts_as_text(),
+    }
+    return rows_from(columns, place=place, variant=variant, when=when, seed=seed)
 
 
-def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
-    """For every ablation what is lost of accuracy, F1 or BLEU, in points, with a paired bootstrap interval.
+def effects(table: pd.DataFrame) -> list[Effect]:
+    """For every ablation what is lost of accuracy, F1 or BLEU, in points, with its interval.
 
     Where attention is ablated at several places, the intervals of a variant hold together for all of them
     (Bonferroni), so that the largest may be picked out.
@@ -143,8 +135,7 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     unit = f"points of {metric_name(table['base_counts'])} lost"
     found = []
     for (when, variant, place), rows in table.groupby(["when", "variant", "place"], sort=False):
-        level, draws = 1 - 0.05 / n_places, max(2000, 40 * n_places)
-        measured_ = paired_bootstrap_of(*table_counts(rows), seed=seed, level=level, draws=draws)
+        measured_ = loss_interval(*table_counts(rows), level_for(n_places))
         found.append(
             Effect.of(
                 "score_lost",
@@ -175,15 +166,14 @@ def score(table: pd.DataFrame, side: Literal["base", "ablated"] = "base") -> Int
     """Accuracy in per cent, F1 or BLEU, mean over the seeds, with an interval over examples and seeds."""
     measure, base, ablated = table_counts(table.drop_duplicates(["seed", "example"]))
     counts = base if side == "base" else ablated
-    return interval(float(measure(counts.sum(1)).mean()), resampled(measure, counts)[:, 0])
+    return score_interval(measure, counts)
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The score, by the name of its measure, and how much each ablation (`uniform, infer`) changes it, in points."""
     numbers = {metric_name(table["base_counts"]): score(table)}
     for (variant, when), rows in table.groupby(["variant", "when"], sort=False):
-        loss = paired_bootstrap_of(*table_counts(rows))
-        numbers[f"{variant}, {when}"] = Interval(-loss.mean, -loss.high, -loss.low)
+        numbers[f"{variant}, {when}"] = loss_interval(*table_counts(rows)).scaled(-1)
     return numbers
 
 
@@ -216,16 +206,15 @@ def figure(table: pd.DataFrame) -> Figure:
     return intervals(effects(table), x_label=f"points of {metric_name(table['base_counts'])} lost")
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
-    """Whether the model needs its attention: decided by uniform attention, retrained where that was done."""
-    found = effects(table, seed)
-    retrained = [effect for effect in found if effect.when == "train+infer"]
-    by_weight = [effect for effect in (retrained or found) if effect.variant == "uniform"]
-    deciding = max(by_weight or retrained or found, key=lambda effect: effect.value)
+def verdict(table: pd.DataFrame) -> Verdict:
+    """Whether the model needs its attention, by the rules of `analysis.ablation_verdict`."""
+    found = effects(table)
+    votes = deciding_effects(found)
     _, first = next(iter(table.groupby(["when", "variant", "place"], sort=False)))
     measure, base, _ = table_counts(first)
-    why_not = why_undecidable(deciding, first["label"], float(measure(base.sum(1)).mean()))
-    answer, sentence = decide(deciding, bool(retrained), why_not)
+    why_not = why_undecidable(votes[0], first, "base", float(measure(base.sum(1)).mean()))
+    answer, sentence = decide(votes, why_not)
+    retrained = any(effect.when == RETRAINED for effect in found)
     also = ", also in models that were retrained with them" if retrained else ""
     together = " The intervals hold for all places together." if table["place"].nunique() > 1 else ""
     further = (
@@ -237,13 +226,14 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         question=1,
         answer=answer,
         sentence=sentence,
-        effects=(deciding, *(effect for effect in found if effect is not deciding)),
+        effects=(*votes, *(effect for effect in found if effect not in votes)),
         procedure=f"The attention weights were replaced by {_replaced(table)}, and the predictions were scored again"
         f"{also}.{together}",
         means=f"Where {metric_name(table['base_counts'])} falls, the model's success depends on its own attention"
         f" weights. {further}",
         does_not_mean="Attention that matters is not yet an explanation: other weights may serve as well (question 5),"
         " and the words with most weight need not be those that decide (question 3).",
+        advice=advice(answer, votes, why_not),
     )
 
 
@@ -251,20 +241,6 @@ def _replaced(table: pd.DataFrame) -> str:
     """What replaced the weights, and where, in words."""
     *others, last = [ONES[variant] for variant in dict.fromkeys(table["variant"])]
     return f"{', by '.join(others)}{' and by ' * bool(others)}{last}{describe_places(table['place'])}"
-
-
-def decide(effect: Effect, retrained: bool, why_undecidable: str = "") -> tuple[Any, str]:
-    """Yes if the whole interval of the loss is above the smallest effect of interest, no if it is below."""
-    if why_undecidable:
-        return "undecided", why_undecidable
-    weights = f"{WORDS[effect.variant]}{effect.place and f' at {effect.place}'}"
-    without = f"a model retrained with {weights}" if retrained else f"with {weights}, the model"
-    if effect.low > effect.smallest:
-        return "yes", f"Attention matters: {without} {describe_loss(effect)}."
-    if effect.high < effect.smallest:
-        return "no", f"Attention hardly matters here: {without} {describe_loss(effect)}."
-    lost = f"{without[0].upper()}{without[1:]} {describe_loss(effect)}"
-    return "undecided", f"{lost}; the limit of {effect.smallest:g} lies within the interval."
 
 
 EXPERIMENT = Experiment(

@@ -18,7 +18,8 @@ that comes nearest.
 Differs from the papers: distance is total variation and divergence JSD by default, both means (see
 `whence.training.adversarial`; `--average-over` has the authors' choices); the epoch with the least loss on dev is kept
 (Wiegreffe & Pinter: on train; Yang 2019: the best F1 on test). Wiegreffe & Pinter's code halves |p − q| of one sigmoid,
-which is half the total variation of two classes; and multiplies the loss by the class weights of the batch.
+which is half the total variation of two classes, so their λ is 2λ here; and multiplies the loss by the class weights
+of the batch.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -29,11 +30,11 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from whence.analysis.adversary import by_strength, decide, describe_basins, effects, numbers, outcomes
-from whence.core.errors import BadConfig
+from whence.analysis.gates import CHANCE, CORRECT, why_gated
 from whence.evaluation.config import AdversarialConfig
 from whence.figures.model_scatter import model_scatter
-from whence.measures.bootstrap import Interval
-from whence.results.columns import Column, Columns
+from whence.measures.intervals import Interval
+from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import Experiment
 from whence.results.verdict import Verdict
 
@@ -64,8 +65,10 @@ class Config(AdversarialConfig):
 
 COLUMNS = Columns(
     what="one row per example and model",
-    example=Column(int, "number of the example in its split"),
-    label=Column(str, "the label, where the model predicts one class per text"),
+    example=EXAMPLE,
+    label=LABEL,
+    correct=CORRECT,
+    chance=CHANCE,
     who=Column(str, "base, adversary, seed (a seed replica) or uniform (trained with uniform attention)"),
     strength=Column(float, "λ of an adversary"),
     seed=Column(int, "seed of the model's training; of an adversary its number"),
@@ -85,12 +88,13 @@ COLUMNS = Columns(
 
 def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: every example under every model."""
+    from whence.evaluation.agreement import agreement
+    from whence.evaluation.checks import refuse_translator
     from whence.evaluation.retraining import retrained, seed_replicas
     from whence.evaluation.scoring import scores
     from whence.evaluation.trained_variants import adversaries
 
-    if context.subject.task.name == "seq2seq":
-        raise BadConfig(f"adversary needs a model that predicts classes, and {context.subject.name} generates texts")
+    refuse_translator(context.subject, "adversary needs a model that predicts classes")
     base = scores(context, config)
     rows = _rows(config, context, base, context, "base", np.nan, -1)
     for strength, seed, adversary in adversaries(context, config):
@@ -100,7 +104,9 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     if config.uniform and context.training is not None:
         other = retrained(context, context.training.seed, "uniform", config.sites)
         rows += _rows(config, context, base, other, "uniform", np.nan, context.training.seed)
-    return COLUMNS.table(rows)
+    known = agreement(context)._asdict()
+    by_example = {number: {name: known[name][at] for name in known} for at, number in enumerate(context.numbers)}
+    return COLUMNS.table({**row, **by_example[row["example"]]} for row in rows)
 
 
 def _rows(
@@ -114,20 +120,12 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """Every example under one model."""
     from whence.evaluation.model_comparison import compare
-    from whence.evaluation.scoring import scores_as_trained
+    from whence.evaluation.scoring import paired_scores, scores_as_trained
 
-    apart, scored = vars(compare(context, other, config.sites)), scores_as_trained(other, config)
-    columns: dict[str, Any] = {
-        "example": context.numbers,
-        "label": context.labels,
-        **apart,
-        "base": base.values,
-        "score": scored.values,
-        "base_counts": base.counts_as_text(),
-        "counts": scored.counts_as_text(),
-    }
-    same = {"who": who, "strength": strength, "seed": seed}
-    return [{**dict(zip(columns, row, strict=True)), **same} for row in zip(*columns.values(), strict=True)]
+    columns = vars(compare(context, other, config.sites)) | paired_scores(
+        context, base, scores_as_trained(other, config)
+    )
+    return rows_from(columns, who=who, strength=strength, seed=seed)
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -153,12 +151,12 @@ def figure(table: pd.DataFrame) -> Figure:
     return model_scatter(outcomes(table), by_strength(table), {"JSD": "TVD", "KL": "NLL"}, LABELS)
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+def verdict(table: pd.DataFrame) -> Verdict:
     """Whether the attention is exclusive: no if a model was found that attends very differently to most texts with the
     same predictions, yes if every one does so for few.
     """
-    found = effects(table, seed)
-    answer, sentence = decide(found)
+    found = effects(table)
+    answer, sentence = decide(found, why_gated(table))
     return Verdict(
         question=5,
         answer=answer,

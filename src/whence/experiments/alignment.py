@@ -14,7 +14,7 @@ before). `reading`: those of the next step, which reads the word; in lower layer
 
 The best candidate is chosen on a random half of the sentences and reported on the other half, so that choosing among
 many heads gives no advantage. It is compared with links on the diagonal (target word j of m to source word (j + ½)
-n/m), and with random links (their expectation). Intervals resample sentences. The smallest effect of interest is a
+n/m), and with random links (their expectation). Intervals: jackknife. The smallest effect of interest is a
 twentieth.
 
 The reference links of `numerals` are exact; those of `multi30k:aligned` were made by another program. All count as
@@ -49,10 +49,10 @@ from whence.data.examples import Example
 from whence.data.rng import seeded_rng
 from whence.evaluation.config import ExperimentConfig
 from whence.measures.alignment_error import How, by_chance, counted, diagonal, linked
-from whence.measures.bootstrap import Interval
-from whence.results.columns import Column, Columns
+from whence.measures.intervals import Interval
+from whence.results.columns import EXAMPLE, Column, Columns
 from whence.results.experiment import Experiment, Needs
-from whence.results.verdict import Effect, Verdict
+from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
@@ -81,13 +81,13 @@ class Config(ExperimentConfig):
 
 
 COLUMNS = Columns(
-    what="one row per pair of sentences, head (0: mean of a site's heads) and step, and per baseline",
-    example=Column(int, "number of the example in its split"),
+    what="one row per pair of sentences, head (-1: mean of a site's heads) and step, and per baseline",
+    example=EXAMPLE,
     half=Column(str, "what the pair is for: choosing a head, or reporting"),
     by=Column(str, "source of the links: attention, diagonal or random"),
     site=Column(str, "the attention site"),
-    layer=Column(int, "its number among the cross-attention sites, counted from 1"),
-    head=Column(int, "the head, counted from 1; 0: the mean of all heads of the site"),
+    layer=Column(int, "its number among the cross-attention sites, counted from 0"),
+    head=Column(int, "the head, counted from 0; -1: the mean of all heads of the site"),
     step=Column(str, "producing (the step that outputs the word) or reading (one step later)"),
     source=Column(int, "words of the text"),
     target=Column(int, "words of the translation"),
@@ -130,7 +130,7 @@ def _rows(config: Config, example: Example, crossings: "Crossings", shown: bool)
         {**baseline(by), **sizes, **_counts(links, sure), "shown": None}
         for by, links in ((DIAGONAL, diagonal(*sizes.values())), (RANDOM, by_chance(*sizes.values())))
     ]
-    layers = {name: number for number, name in enumerate(dict.fromkeys(name for name, _ in crossings), start=1)}
+    layers = {name: number for number, name in enumerate(dict.fromkeys(name for name, _ in crossings))}
     for (name, step), one in crossings.items():
         many = len(one.weights) > 1  # then their mean comes first
         weights, nothing = (
@@ -138,7 +138,7 @@ def _rows(config: Config, example: Example, crossings: "Crossings", shown: bool)
         )
         links = linked(weights, config.links, config.threshold, nothing if config.special_tokens else None)
         for place, found in enumerate(links):
-            head = place if many else 1
+            head = place - many  # -1: the mean
             kept = {
                 "source": source,
                 "target": target,
@@ -176,15 +176,15 @@ def without_texts(table: pd.DataFrame) -> pd.DataFrame:
     return analysis.without_texts(table)
 
 
-def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+def effects(table: pd.DataFrame) -> list[Effect]:
     """How much lower the error rate of the chosen head is than on the diagonal and by chance; both intervals hold
     together (Bonferroni).
     """
     n = int(table.loc[table["half"] == REPORTING, "example"].nunique())
     found = []
-    for by, said in ((DIAGONAL, "links on the diagonal"), (RANDOM, "links by chance")):
-        lower = analysis.lower_by(table, baseline(by), seed)
-        label = f"alignment error rate of {said}, less that of the chosen head"
+    for by, links in ((DIAGONAL, "links on the diagonal"), (RANDOM, "links by chance")):
+        lower = analysis.lower_by(table, baseline(by))
+        label = f"alignment error rate of {links}, less that of the chosen head"
         found.append(Effect.of("error_rate_lower", label, lower, "of the error rate (0 to 1)", SMALLEST, n, variant=by))
     return found
 
@@ -196,8 +196,8 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     who = {"chosen head": best(table), DIAGONAL: baseline(DIAGONAL), RANDOM: baseline(RANDOM)}
     who |= {describe_candidate(row): row for row in means[analysis.CANDIDATE].to_dict("records")}
     return {
-        f"{name}, {said}": analysis.reported(table, one, name)
-        for said, one in who.items()
+        f"{name}, {candidate}": analysis.reported(table, one, name)
+        for candidate, one in who.items()
         for name in analysis.MEASURES
     }
 
@@ -217,9 +217,9 @@ def figures(table: pd.DataFrame) -> dict[str, Figure]:
     }
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+def verdict(table: pd.DataFrame) -> Verdict:
     """Whether some head links words to their translations better than the diagonal does."""
-    found, rows = effects(table, seed), analysis.summary(table)
+    found, rows = effects(table), analysis.summary(table)
     answer, sentence = decide(found[0], rows, describe_candidate(best(table)))
     n = int((rows["by"] == ATTENTION).sum())
     return Verdict(
@@ -230,7 +230,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         procedure=f"Reference translations were fed word by word, and links were made from the weights of {n}"
         " candidates (heads, means of heads; before and after a word is fed). The one with the lowest alignment error"
         " rate on one half of the sentences is reported on the other half, compared with links on the diagonal and by"
-        " chance. The intervals resample sentences and hold for both differences together.",
+        " chance. The intervals are over sentences and hold for both differences together.",
         means="Where the error rate is clearly lower than on the diagonal, most weight goes to the words of which a"
         " word is the translation, also where their order differs.",
         does_not_mean="That the translator relies on these weights (question 3), or would write these words: it was"
@@ -238,7 +238,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decide(effect: Effect, rows: pd.DataFrame, who: str) -> tuple[Any, str]:
+def decide(effect: Effect, rows: pd.DataFrame, who: str) -> tuple[Answer, str]:
     """Yes if the whole interval is above the smallest effect of interest, no if it is below."""
     if effect.too_few:
         return "undecided", effect.too_few
@@ -249,14 +249,12 @@ def decide(effect: Effect, rows: pd.DataFrame, who: str) -> tuple[Any, str]:
         f" chance {rates[RANDOM]:.2f} (below the diagonal by {effect.value:.2f}, {effect.low:.2f} to"
         f" {effect.high:.2f})."
     )
-    if effect.low > effect.smallest:
-        return "yes", f"Attention links words to their translations: {much}"
-    if effect.high < effect.smallest:
-        return "no", f"Attention hardly links words to their translations better than their positions do: {much}"
-    open_ = (
-        f"may or may not link words to their translations better than their positions do by {effect.smallest:g} or more"
+    better = "words to their translations better than their positions do"
+    return effect.judge(
+        yes=f"Attention links words to their translations: {much}",
+        no=f"Attention hardly links {better}: {much}",
+        undecided=f"Attention may or may not link {better} by {effect.smallest:g} or more: {much}",
     )
-    return "undecided", f"Attention {open_}: {much}"
 
 
 EXPERIMENT = Experiment(

@@ -10,7 +10,7 @@ mean) over texts, and the share of texts whose τ is significant at .05, by pred
 chance 5 % are. For comparison the table also holds how well the other explainers agree with each other.
 
 This measures agreement between methods only: a high τ does not show that attention is faithful, nor a low one that it
-is not. `erasure` tests that.
+is not. `faithfulness` tests that.
 
 τ is over the tokens that may be attended and are not special; scores that agree in six digits are tied. A text has none
 where there are fewer than two such tokens, or all have one score.
@@ -34,10 +34,10 @@ from whence.attribution.options import written_options
 from whence.evaluation.config import ExperimentConfig
 from whence.figures.distributions import distributions
 from whence.figures.heatmap import heatmap
-from whence.measures.bootstrap import NOT_MEASURED, Interval, paired_bootstrap
+from whence.measures.intervals import NOT_MEASURED, Interval, level_for, mean_interval
 from whence.measures.ranking import kendall_test
 from whence.options import usually
-from whence.results.columns import Column, Columns
+from whence.results.columns import EXAMPLE, LABEL, Column, Columns
 from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Effect, Verdict
 
@@ -78,8 +78,8 @@ class Config(ExperimentConfig):
 
 COLUMNS = Columns(
     what="one row per example and pair of explainers",
-    example=Column(int, "number of the example in its split"),
-    label=Column(str, "the label, where the model predicts one class per text"),
+    example=EXAMPLE,
+    label=LABEL,
     prediction=Column(str, "the predicted class, where the model predicts one per text"),
     first=Column(str, "one explainer"),
     second=Column(str, "the other"),
@@ -99,7 +99,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
 
 
 def _rows(config: Config, context: "Context", batch: "Batch") -> list[dict[str, Any]]:
-    from whence.evaluation.token_erasure import attended_words
+    from whence.evaluation.faithfulness.erasers import attended_words
     from whence.evaluation.word_scores import token_attributions
     from whence.subject.targets import predicted
 
@@ -148,13 +148,13 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     return numbers(table)
 
 
-def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+def effects(table: pd.DataFrame) -> list[Effect]:
     """The mean τ of every pair, attention's first, with intervals that hold for all of them together (Bonferroni)."""
     found, there = [], pairs(table)
     for pair, known in there.items():
-        measured, level = NOT_MEASURED, 1 - 0.05 / len(there)
+        measured, level = NOT_MEASURED, level_for(len(there))
         if len(known):
-            measured = paired_bootstrap(known["tau"].to_numpy(float)[None], level=level, seed=seed)
+            measured = mean_interval(known["tau"].to_numpy(float)[None], level)
         label = f"agreement of {pair}: mean of Kendall's τ"
         found.append(Effect.of("agreement", label, measured, "of τ", 0.0, len(known), variant=pair))
     return found
@@ -179,9 +179,9 @@ def figures(table: pd.DataFrame) -> dict[str, Figure]:
     return {"agreement": heatmap(named, x_label="agreement: mean of Kendall's τ")}
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
-    """How far the orders agree; whether attention is faithful is not decided by it, whatever it is."""
-    found, rows = effects(table, seed), summary(table)
+def verdict(table: pd.DataFrame) -> Verdict:
+    """How far the orders agree; this alone never decides whether attention is faithful."""
+    found, rows = effects(table), summary(table)
     taus = "; ".join(
         f"{row['pair']} {row['mean']:.2f} ± {row['SD']:.2f}, significant in {100 * row['significant']:.0f} % of texts"
         for row in rows[rows["predicted"] == "all"].to_dict("records")
@@ -202,7 +202,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         " The intervals hold for all pairs together.",
         means="Explainers that agree would give a reader the same words; ones that do not cannot all be right.",
         does_not_mean="Agreement is not faithfulness: explainers can agree and be wrong, and attention may be right"
-        " where gradients are not. `erasure` asks which words decide.",
+        " where gradients are not. `faithfulness` asks which words decide.",
     )
 
 

@@ -1,11 +1,11 @@
 """Can the attention be rewritten as a gate on single words?
 
 Vashishth et al. 2019, Proposition 4.1. Where one text is read by additive attention, a word's weight is a gate σ(g(h))
-on its hidden state h: a function of that state alone, but for a factor that all words share. The word is not compared
+on its hidden state h: a function of that state alone, up to a factor that all words share. The word is not compared
 with another text. Where there is a second text (a question), the weight is σ(g(h, q)), which is no gate of h.
 
-The check computes g for every hidden state by itself, no other token being present, gates, divides by the sum, mixes
-and decodes, and compares the result with the model's own. Where there is a second text, a gate of h alone cannot depend
+The check computes g for every hidden state separately, without other tokens, gates, divides by the sum, mixes and
+decodes, and compares the result with the model's own. Where there is a second text, a gate of h alone cannot depend
 on it: the gate is computed with another example's second text. The smallest effect of interest is a twentieth of the
 weight.
 """
@@ -23,11 +23,11 @@ import whence
 from whence.core.errors import BadConfig
 from whence.evaluation.config import ExperimentConfig
 from whence.figures.intervals import intervals
-from whence.measures.bootstrap import paired_bootstrap
 from whence.measures.divergence import total_variation
-from whence.results.columns import Column, Columns
+from whence.measures.intervals import mean_interval
+from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import Experiment, Needs
-from whence.results.verdict import Effect, Verdict
+from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
@@ -44,8 +44,8 @@ class Config(ExperimentConfig):
 
 COLUMNS = Columns(
     what="one row per example",
-    example=Column(int, "number of the example in its split"),
-    label=Column(str, "the label, where the model predicts one class per text"),
+    example=EXAMPLE,
+    label=LABEL,
     second=Column(bool, "whether there is a second text"),
     off=Column(float, "largest difference of a class's probability between the model and its rewriting as a gate"),
     moved=Column(float, "total variation between the model's weights and those of the gate (½ Σ |α − α'|)"),
@@ -62,21 +62,27 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
             " Expected the model `additive` (whence train additive); see `layers` for others"
         )
     rows: list[dict[str, Any]] = []
-    other = others([example.pair for example in context.examples])
+    other = partners_with_other_pair([example.pair for example in context.examples])
     for batch in context.batches():
-        asked = _asked_by_others(context, batch, other)
-        off, moved = rewritten(context, batch, asked)
-        for number, label, far, shifted in zip(
-            context.numbers_of(batch), context.labels_of(batch), off, moved, strict=True
-        ):
-            rows.append({"example": number, "label": label, "second": asked is not None, "off": far, "moved": shifted})
+        asked = _questions_of_others(context, batch, other)
+        off, moved = gate_differences(context, batch, asked)
+        columns: dict[str, Any] = {
+            "example": context.numbers_of(batch),
+            "label": context.labels_of(batch),
+            "off": off,
+            "moved": moved,
+        }
+        rows += rows_from(columns, second=asked is not None)
     return COLUMNS.table(rows).sort_values("example", kind="stable", ignore_index=True)
 
 
-def rewritten(context: "Context", batch: "Batch", asked: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Off and moved of a batch [batch], the gate being computed with what is asked [batch width], if anything is."""
+def gate_differences(context: "Context", batch: "Batch", asked: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """How far the gate's probabilities are off, and how much weight it moves: [batch] each.
+
+    `asked` [batch width]: the vectors of the second texts that the gate is computed with, if there are any.
+    """
     model = context.subject.model
-    with whence.attending(model, watch="attention", keep=("values",)) as tape, _heard(model) as own:
+    with whence.attending(model, watch="attention", keep=("values",)) as tape, _recorded_questions(model) as own:
         probs = context.subject.predict(batch)[:, 0]  # [batch class]
     call = tape.only("attention")
     assert call.values is not None
@@ -93,20 +99,20 @@ def rewritten(context: "Context", batch: "Batch", asked: Any = None) -> tuple[np
     return (again - probs).abs().amax(-1).cpu().numpy(), moved.cpu().numpy()
 
 
-def _asked_by_others(context: "Context", batch: "Batch", other: Sequence[int]) -> Any:
-    """What other examples' second texts ask of these first texts [batch width]; None where no second text asks."""
+def _questions_of_others(context: "Context", batch: "Batch", other: Sequence[int]) -> Any:
+    """The vectors of other examples' second texts [batch width]; None if the model reads one text."""
     if context.subject.model.question is None:
         return None
     pairs = [(context.examples[i], context.examples[other[i]]) for i in batch.examples.tolist()]
     swapped = [replace(own, pair=other.pair, pair_words=other.pair_words, pair_heads=None) for own, other in pairs]
-    with _heard(context.subject.model) as asked:
+    with _recorded_questions(context.subject.model) as asked:
         context.subject.predict(context.subject.encode(swapped))
     return asked[0]
 
 
 @contextmanager
-def _heard(model: Any) -> Iterator[list[Any]]:
-    """While open, what the second texts of each pass ask is listed: [batch width], or None."""
+def _recorded_questions(model: Any) -> Iterator[list[Any]]:
+    """While open, lists the vectors of the second texts of each pass: [batch width], or None."""
     asked: list[Any] = []
     hook = model.score.register_forward_pre_hook(lambda module, args: asked.append(args[1]))
     try:
@@ -115,14 +121,20 @@ def _heard(model: Any) -> Iterator[list[Any]]:
         hook.remove()
 
 
-def others(pairs: Sequence[str | None]) -> list[int]:
+def partners_with_other_pair(pairs: Sequence[str | None]) -> list[int]:
     """For every example the next one that has another second text; itself where all have the same."""
     n = len(pairs)
-    nexts = [next((i + k for k in range(1, n) if pairs[(i + k) % n] != pair), i) for i, pair in enumerate(pairs)]
-    return [number % n for number in nexts]
+    found, partner = [0] * n, next((i for i in range(1, n) if pairs[i] != pairs[0]), None)
+    if partner is None:
+        return list(range(n))
+    for i in reversed(range(n)):
+        following = (i + 1) % n
+        partner = following if pairs[following] != pairs[i] else partner  # of equal neighbours, the same one
+        found[i] = partner
+    return found
 
 
-def effects(table: pd.DataFrame, seed: int = 0) -> tuple[Effect, Effect]:
+def effects(table: pd.DataFrame) -> tuple[Effect, Effect]:
     """How much of the weight a gate puts elsewhere, and how far its prediction is off."""
     found = []
     for column, key, label, unit, smallest in (
@@ -135,7 +147,7 @@ def effects(table: pd.DataFrame, seed: int = 0) -> tuple[Effect, Effect]:
             ROUNDING,
         ),
     ):
-        measured = paired_bootstrap(table[column].to_numpy(float).round(7)[None], seed=seed)
+        measured = mean_interval(table[column].to_numpy(float).round(7)[None])
         found.append(Effect.of(key, label, measured, unit, smallest, len(table)))
     return found[0], found[1]
 
@@ -145,9 +157,9 @@ def figure(table: pd.DataFrame) -> Figure:
     return intervals(effects(table)[:1])
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+def verdict(table: pd.DataFrame) -> Verdict:
     """Whether this is attention in the sense of Vashishth et al. 2019: no where it can be rewritten as a gate."""
-    found = effects(table, seed)
+    found = effects(table)
     answer, sentence = decide(table, found[0])
     return Verdict(
         question=1,
@@ -160,11 +172,11 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         " another text, since there is none. Vashishth et al. 2019 expect that such weights can be replaced without"
         " much loss.",
         does_not_mean="A gate may be useful, and removing it may cost accuracy: the experiments `ablation` and"
-        " `erasure` measure that. And a word's hidden state may depend on the words around it.",
+        " `faithfulness` measure that. And a word's hidden state may depend on the words around it.",
     )
 
 
-def decide(table: pd.DataFrame, moved: Effect) -> tuple[Any, str]:
+def decide(table: pd.DataFrame, moved: Effect) -> tuple[Answer, str]:
     """No if the model is reproduced by a gate, yes if a gate puts more weight elsewhere than is too small to matter."""
     off = float(table["off"].max())
     if not table["second"].any():
@@ -177,14 +189,12 @@ def decide(table: pd.DataFrame, moved: Effect) -> tuple[Any, str]:
             f"Rewritten as a gate, the model should predict the same, but its predictions differ by up to {off:.2g}."
             " Run it in float32 or float64 to see whether that is rounding."
         )
-    went = f"{moved.value:.2f} of the weight ({moved.low:.2f} to {moved.high:.2f}) goes to other words"
-    if moved.low > moved.smallest:
-        return "yes", f"This attention is no gate: when another question is asked of the same text, {went}."
-    if moved.high < moved.smallest:
-        return "no", f"This attention is close to a gate: when another question is asked of the same text, only {went}."
-    return (
-        "undecided",
-        f"This attention may be close to a gate: when another question is asked of the same text, {went}.",
+    share = f"{moved.value:.2f} of the weight ({moved.low:.2f} to {moved.high:.2f}) goes to other words"
+    swapped = "when another question is asked of the same text"
+    return moved.judge(
+        yes=f"This attention is no gate: {swapped}, {share}.",
+        no=f"This attention is close to a gate: {swapped}, only {share}.",
+        undecided=f"This attention may be close to a gate: {swapped}, {share}.",
     )
 
 

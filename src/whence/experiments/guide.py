@@ -14,19 +14,18 @@ Differs from Yang 2019, whose code never handed the stored attention to the prob
 runs of what is the source `none` here, which differ by chance alone.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
 from whence.analysis.guide import decide, effects, levels, numbers, source_scores
-from whence.core.errors import BadConfig
 from whence.evaluation.config import AdversarialConfig
 from whence.figures.intervals import intervals
-from whence.measures.bootstrap import Interval
+from whence.measures.intervals import Interval
 from whence.options import usually
-from whence.results.columns import Column, Columns
+from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import Experiment
 from whence.results.verdict import Verdict
 
@@ -58,8 +57,8 @@ class Config(AdversarialConfig):
 
 COLUMNS = Columns(
     what="one row per example, source and seed",
-    example=Column(int, "number of the example in its split"),
-    label=Column(str, "the label, where the model predicts one class per text"),
+    example=EXAMPLE,
+    label=LABEL,
     source=Column(str, "base, adversary, uniform, random, permuted or none (not imposed)"),
     strength=Column(float, "λ of the adversary whose attention is imposed"),
     into=Column(str, "same: the same model, other parameters trained; words: a model without context"),
@@ -73,24 +72,15 @@ COLUMNS = Columns(
 
 def run(config: Config, context: "Context") -> pd.DataFrame:
     """The table: every example under every guided model."""
-    from whence.evaluation.scoring import scores
+    from whence.evaluation.checks import refuse_translator
+    from whence.evaluation.scoring import paired_scores, scores
     from whence.evaluation.trained_variants import guided
 
-    if context.subject.task.name == "seq2seq":
-        raise BadConfig(f"guide needs a model that predicts classes, and {context.subject.name} generates texts")
+    refuse_translator(context.subject, "guide needs a model that predicts classes")
     base, rows = scores(context, config), []
     for source, strength, seed, other in guided(context, config):
-        scored = scores(other, config)
-        columns: dict[str, Any] = {
-            "example": context.numbers,
-            "label": context.labels,
-            "base": base.values,
-            "score": scored.values,
-            "base_counts": base.counts_as_text(),
-            "counts": scored.counts_as_text(),
-        }
-        same = {"source": source, "strength": strength, "into": config.into, "seed": seed}
-        rows += [{**dict(zip(columns, row, strict=True)), **same} for row in zip(*columns.values(), strict=True)]
+        columns = paired_scores(context, base, scores(other, config))
+        rows += rows_from(columns, source=source, strength=strength, into=config.into, seed=seed)
     return COLUMNS.table(rows)
 
 
@@ -111,9 +101,9 @@ def figure(table: pd.DataFrame) -> Figure:
     return intervals(effects(table) or levels(table))
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+def verdict(table: pd.DataFrame) -> Verdict:
     """Whether another model can use the attention: decided by uniform attention in its place."""
-    found = effects(table, seed)
+    found = effects(table)
     answer, sentence = decide(found, table)
     return Verdict(
         question=1,

@@ -6,11 +6,10 @@ attention tracing, not normalized). The share of it that lies on words with a ta
     p_h(tag) = Σ_X Σ_i A_h(i) [tag of i] / Σ_X Σ_i A_h(i)
 
 is compared with chance: the share of a head that spreads the same attention evenly over the tokens of each of the same
-texts. Tags: very positive, very negative, either. Intervals are bootstraps over texts; p comes from the standard
-deviation of the resampled differences from chance, corrected over heads and tags (Holm). The smallest effect of
-interest is two hundredths of the attention.
+texts. Tags: very positive, very negative, either. Intervals and p are those of a t test over texts, p corrected
+over heads and tags (Holm). The smallest effect of interest is two hundredths of the attention.
 
-Every window of a narrative is a text; narratives are resampled whole. Special tokens and padding count neither as
+Every window of a narrative is a text; narratives are the units. Special tokens and padding count neither as
 attention nor as tokens; every subword has its word's tag; punctuation is a token without one. By default tags are SST's
 own word labels (4 and 0), as in the paper; with Warriner's norms they are the paper's cuts for SEND.
 
@@ -25,16 +24,16 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis.heads import ALPHA, TAGS, bootstrap_above_chance, shares, summary
+from whence.analysis.heads import ALPHA, TAGS, above_chance, shares, summary
 from whence.core.errors import BadConfig
 from whence.data.lexical.lexicons import Lexicon, load_lexicon
 from whence.evaluation.config import ExperimentConfig
 from whence.figures.heatmap import heatmap
-from whence.measures.bootstrap import NOT_MEASURED, Interval, interval
+from whence.measures.intervals import NOT_MEASURED, Interval, level_for, mean_interval
 from whence.options import usually
-from whence.results.columns import Column, Columns
+from whence.results.columns import EXAMPLE, Column, Columns
 from whence.results.experiment import Experiment, Needs
-from whence.results.verdict import Effect, Verdict
+from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
@@ -71,9 +70,9 @@ class Config(ExperimentConfig):
 
 COLUMNS = Columns(
     what="one row per head, tag and text (of a narrative: window) that holds such a word",
-    example=Column(int, "number of the example in its split"),
+    example=EXAMPLE,
     window=Column(int, "which window of a narrative, counted from 0 (0 for other texts)"),
-    head=Column(int, "the head, counted from 1"),
+    head=Column(int, "the head, counted from 0"),
     tag=Column(str, "which words: v.pos, v.neg or both"),
     on=Column(float, "the head's attention on these words"),
     all=Column(float, "its attention on all tokens of the text"),
@@ -116,7 +115,7 @@ def cut_offs(config: Config, lexicon: Lexicon) -> tuple[float, float]:
     if not low <= high:
         raise BadConfig(
             f"from which value on are words of {lexicon.name} very positive, and below which very negative? Expected"
-            f" --positive and a lower --negative; came {config.positive} and {config.negative}"
+            f" --positive and a lower --negative; got {config.positive} and {config.negative}"
         )
     return low, high
 
@@ -126,7 +125,7 @@ def tag_of(value: float, low: float, high: float) -> str:
     return "positive" if value >= high else "negative" if value < low else ""
 
 
-def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+def effects(table: pd.DataFrame) -> list[Effect]:
     """How far the heads are above chance, on average, on words with each tag; intervals that hold for all tags."""
     found = []
     named = {"both": "words of strong sentiment", "v.pos": "very positive words", "v.neg": "very negative words"}
@@ -134,20 +133,24 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
         n = table.loc[table["tag"] == tag, "example"].nunique()
         measured = NOT_MEASURED
         if n:
-            more, draws = bootstrap_above_chance(table, tag, seed)
-            measured = interval(float(more.mean()), draws.mean(1), 1 - ALPHA / len(named))
+            measured = mean_interval(above_chance(table, tag).mean(1)[None], level_for(len(named), ALPHA))
         label = f"attention on {words}, mean over the heads, above chance"
         found.append(Effect.of("share_above_chance", label, measured, "of the attention", SMALLEST, n, variant=tag))
     return found
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The quantities of a study's ledger: each head's share, and chance (Wu et al. 2020 Fig. 6)."""
+    """The quantities of a study's ledger (Wu et al. 2020 Fig. 6): each head's share, the shares by rank, and chance.
+
+    The number of a head is arbitrary, so heads of two models are compared by rank, the largest share first.
+    """
     names = {"both": "both", "v.pos": "very positive", "v.neg": "very negative"}
     found, rows = {}, summary(table)
     for row in rows.to_dict("records"):
         found[f"head {row['head']}, {names[row['tag']]}"] = Interval(row["share"], row["low"], row["high"])
     for tag, of_tag in rows.groupby("tag"):
+        for rank, share in enumerate(of_tag["share"].sort_values(ascending=False), start=1):
+            found[f"head of rank {rank}, {names[str(tag)]}"] = Interval(float(share), np.nan, np.nan)
         found[f"chance, {names[str(tag)]}"] = Interval(float(of_tag["chance"].mean()), np.nan, np.nan)
     return found
 
@@ -158,20 +161,20 @@ def figure(table: pd.DataFrame) -> Figure:
     heads = rows[rows["tag"] == "both"].nlargest(SHOWN, "share", keep="first")["head"].sort_values()
     order = [tag for tag in TAGS if (rows["tag"] == tag).any()]
     cells = rows.pivot(index="tag", columns="head", values="share").loc[order, list(heads)]
-    surely = rows.assign(yes=(rows["p_holm"] < ALPHA) & (rows["share"] > rows["chance"]))
-    marked = surely.pivot(index="tag", columns="head", values="yes").loc[order, list(heads)]
+    above = rows.assign(yes=(rows["p_holm"] < ALPHA) & (rows["share"] > rows["chance"]))
+    marked = above.pivot(index="tag", columns="head", values="yes").loc[order, list(heads)]
     chance = rows.groupby("tag")["chance"].mean().loc[order]
     less = f"; the {SHOWN} heads with most" if rows["head"].nunique() > SHOWN else ""
     named = pd.concat([chance.rename("chance"), cells], axis=1).rename(columns=str)
     return heatmap(named, ("chance",), marked.rename(columns=str), f"head{less}", "bold: above chance (Holm, 5 %)")
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+def verdict(table: pd.DataFrame) -> Verdict:
     """Whether heads attend to words of strong sentiment more than chance, on average over the heads."""
-    found, rows = effects(table, seed), summary(table, seed)
+    found, rows = effects(table), summary(table)
     both = rows[rows["tag"] == "both"]
-    surely = int(((both["p_holm"] < ALPHA) & (both["share"] > both["chance"])).sum())
-    answer, sentence = decide(found[0], float(both["share"].mean()), float(both["chance"].mean()), surely, len(both))
+    above = int(((both["p_holm"] < ALPHA) & (both["share"] > both["chance"])).sum())
+    answer, sentence = decide(found[0], float(both["share"].mean()), float(both["chance"].mean()), above, len(both))
     return Verdict(
         question=6,
         answer=answer,
@@ -179,7 +182,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         effects=tuple(found),
         procedure="Attention was traced down the layers, each head separately. In the texts that hold a word of strong"
         f" sentiment ({table['cuts'].iloc[0]}), the share on such words was compared with uniform attention over the"
-        " same texts. Texts were resampled for the intervals, which hold for the three effects together; p"
+        " same texts. The intervals are over texts and hold for the three effects together; p"
         " values are corrected for all heads and tags (Holm).",
         means="Heads above chance give more attention to words of strong sentiment than to other words.",
         does_not_mean="Heads of different layers are joined by their numbers alone, and a model stays the same when"
@@ -188,19 +191,18 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decide(effect: Effect, share: float, chance: float, surely: int, heads: int) -> tuple[Any, str]:
+def decide(effect: Effect, share: float, chance: float, above: int, heads: int) -> tuple[Answer, str]:
     """Yes if the whole interval is above the smallest effect of interest, no if it is below."""
     if effect.too_few:
         return "undecided", effect.too_few
     much = (
         f"{share:.3f} of the attention lies on them, mean over the heads, {chance:.3f} would by chance (difference"
-        f" {effect.value:.3f}, {effect.low:.3f} to {effect.high:.3f}); {surely} of {heads} heads are above chance."
+        f" {effect.value:.3f}, {effect.low:.3f} to {effect.high:.3f}); {above} of {heads} heads are above chance."
     )
-    if effect.low > effect.smallest:
-        return "yes", f"Heads attend to words of strong sentiment more than to others: {much}"
-    if effect.high < effect.smallest:
-        return "no", f"Heads hardly attend to words of strong sentiment more than to others: {much}"
-    return "undecided", f"Heads may or may not attend to words of strong sentiment more than to others: {much}"
+    more = "attend to words of strong sentiment more than to others"
+    return effect.judge(
+        yes=f"Heads {more}: {much}", no=f"Heads hardly {more}: {much}", undecided=f"Heads may or may not {more}: {much}"
+    )
 
 
 EXPERIMENT = Experiment(

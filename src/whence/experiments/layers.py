@@ -22,6 +22,7 @@ from whence.analysis.scores import (
     SCORE_MEANING,
     Scores,
     describe_loss,
+    loss_interval,
     metric_and_counts,
     metric_name,
     why_undecidable,
@@ -29,10 +30,10 @@ from whence.analysis.scores import (
 from whence.evaluation.config import AblationConfig
 from whence.evaluation.locations import Place, matching
 from whence.figures.curves import curves
-from whence.measures.bootstrap import Interval, paired_bootstrap_of
-from whence.results.columns import Column, Columns
+from whence.measures.intervals import Interval, level_for
+from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import Experiment
-from whence.results.verdict import Effect, Verdict
+from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
@@ -56,8 +57,8 @@ class Config(AblationConfig):
 
 COLUMNS = Columns(
     what="one row per example, group of layers, direction and depth",
-    example=Column(int, "number of the example in its split"),
-    label=Column(str, "the label, where the model predicts one class per text"),
+    example=EXAMPLE,
+    label=LABEL,
     group=Column(str, "which layers: layers, or of an encoder–decoder encoder, decoder and across"),
     direction=Column(str, "bottom-up or top-down"),
     depth=Column(int, "number of layers that are shuffled"),
@@ -100,16 +101,13 @@ def groups(subject: "Subject", patterns: Sequence[str] = ("*",)) -> dict[str, tu
 
 
 def _rows(context: "Context", scored: Scores, about: dict[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {"example": number, "label": label, **about, "score": score, "counts": counts}
-        for number, label, score, counts in zip(
-            context.numbers, context.labels, scored.values, scored.counts_as_text(), strict=True
-        )
-    ]
+    counts = scored.counts_as_text()
+    columns = {"example": context.numbers, "label": context.labels, "score": scored.values, "counts": counts}
+    return rows_from(columns, **about)
 
 
-def losses(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """For every group, direction and depth the score and the points lost, with a paired bootstrap interval.
+def losses(table: pd.DataFrame) -> pd.DataFrame:
+    """For every group, direction and depth the score and the points lost, with an interval over examples.
 
     The intervals hold together for all depths that there are (Bonferroni).
     """
@@ -121,9 +119,7 @@ def losses(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     found = []
     for step, rows in by_step.items():
         _, left = metric_and_counts(rows["score"], rows["counts"])
-        interval = paired_bootstrap_of(
-            measure, base[None], left[None], seed=seed, level=1 - 0.05 / n_steps, draws=max(2000, 40 * n_steps)
-        )
+        interval = loss_interval(measure, base[None], left[None], level_for(n_steps))
         found.append(
             {
                 **dict(zip(steps, step, strict=True)),
@@ -136,10 +132,10 @@ def losses(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+def effects(table: pd.DataFrame) -> list[Effect]:
     """What is lost with all layers of a group shuffled, with the lowest alone, and with the topmost alone."""
     found, n, unit = [], table["example"].nunique(), f"points of {metric_name(table['counts'])} lost"
-    for group, lost in losses(table, seed).groupby("group", sort=False):
+    for group, lost in losses(table).groupby("group", sort=False):
         last = int(lost["depth"].max())
         depths = {"all": ("bottom-up", last), "lowest": ("bottom-up", 1), "topmost": ("top-down", 1)}
         for variant, (direction, depth) in list(depths.items())[: 3 if last > 1 else 1]:
@@ -174,14 +170,14 @@ def figure(table: pd.DataFrame) -> Figure:
     )
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+def verdict(table: pd.DataFrame) -> Verdict:
     """Whether the model needs the attention of its layers: decided by shuffling all of a group's."""
-    found = effects(table, seed)
+    found = effects(table)
     whole = [effect for effect in found if effect.variant == "all"]
     deciding = max(whole, key=lambda effect: effect.value)
     unshuffled = table[table["depth"] == 0].drop_duplicates("example")
     measure, base = metric_and_counts(unshuffled["score"], unshuffled["counts"])
-    why_not = why_undecidable(deciding, unshuffled["label"], float(measure(base.sum(0))))
+    why_not = why_undecidable(deciding, unshuffled, "score", float(measure(base.sum(0))))
     depth = int(table.loc[table["group"] == deciding.place, "depth"].max())
     answer, sentence = decide(deciding, [effect for effect in found if effect not in whole], depth, why_not)
     return Verdict(
@@ -198,7 +194,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decide(effect: Effect, single: list[Effect], depth: int, why_undecidable: str = "") -> tuple[Any, str]:
+def decide(effect: Effect, single: list[Effect], depth: int, why_undecidable: str = "") -> tuple[Answer, str]:
     """Yes if the whole interval of the loss is above the smallest effect of interest, no if it is below."""
     if why_undecidable:
         return "undecided", why_undecidable
@@ -206,12 +202,12 @@ def decide(effect: Effect, single: list[Effect], depth: int, why_undecidable: st
     alone = "; ".join(
         f"with {_which(one.variant, depth)}{WHERE.get(one.place, '')} alone, {one.value:.1f}" for one in single
     )
-    said = f"{loss}{'; ' * bool(alone)}{alone}."
-    if effect.low > effect.smallest:
-        return "yes", f"The attention of the layers matters: {said}"
-    if effect.high < effect.smallest:
-        return "no", f"The attention of the layers hardly matters here: {said}"
-    return "undecided", f"The limit of {effect.smallest:g} points lies within the interval: {said}"
+    all_losses = f"{loss}{'; ' * bool(alone)}{alone}."
+    return effect.judge(
+        yes=f"The attention of the layers matters: {all_losses}",
+        no=f"The attention of the layers hardly matters here: {all_losses}",
+        undecided=f"The limit of {effect.smallest:g} points lies within the interval: {all_losses}",
+    )
 
 
 EXPERIMENT = Experiment(

@@ -3,7 +3,7 @@
 Wu et al. 2020, §6.4, Eq. 12 and Fig. 5. The mean score A_w of every word seen more than once is regressed on its
 valence in a lexicon, A_w = b0 + b1 Val_w + b2 Val_w² + ε, on orthogonal polynomials as R's `lm(att ~ poly(val, 2))`. A
 U, high at both ends, has b2 > 0. The claim also needs that the curve turns (two-lines test, Simonsohn 2018), also with
-the word's frequency (its logarithm) and length held fixed; that it holds in resampled sentences (bootstrap); and that
+the word's frequency (its logarithm) and length held fixed; that it holds for other sentences (jackknife); and that
 random scores and the same model untrained have no such U.
 
 The effect is the correlation of scores with the second polynomial (b2 over √n and their standard deviation), whatever
@@ -21,25 +21,33 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis.lexicon import curvatures, fits, numbers, rated_words, regressions, word_curvature, words_of
+from whence.analysis.lexicon import (
+    curvature_interval,
+    curvatures,
+    fits,
+    numbers,
+    rated_words,
+    regressions,
+    word_curvature,
+    words_of,
+)
 from whence.data.lexical.lexicons import load_lexicon
 from whence.evaluation.config import AttributionConfig
 from whence.figures.fit_panels import fit_panels
-from whence.measures.bootstrap import Interval
-from whence.results.columns import Column, Columns
+from whence.measures.intervals import Interval, level_for
+from whence.results.columns import EXAMPLE, Column, Columns
 from whence.results.experiment import Experiment, Needs
-from whence.results.verdict import Effect, Verdict
+from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
 
 CAPTION = (
-    "Mean score of each word by its valence, and the fitted parabola with its 95 % band; dashed: the same model before"
-    " training. A U is high at both ends."
+    "Mean score of each word by its valence (at most 700 words are drawn), and the parabola fitted to all with its 95 %"
+    " band; dashed: the same model before training. A U is high at both ends."
 )
 SMALLEST = 0.1  # of a correlation
 BEYOND = {"random": "random scores", "untrained": "the same model untrained"}  # what scores are compared with
-DRAWS = 1000
 
 
 class Config(AttributionConfig):
@@ -63,7 +71,7 @@ COLUMNS = Columns(
     what="one row per word, example, explainer and state of the model",
     state=Column(str, "of the model: trained or untrained"),
     method=Column(str, "the explainer"),
-    example=Column(int, "number of the example in its split"),
+    example=EXAMPLE,
     word=Column(str, "the word, in lower case, without punctuation"),
     n=Column(int, "how often it occurs in the example"),
     score=Column(float, "sum of its scores there"),
@@ -101,9 +109,9 @@ def _scored(methods: tuple[str, ...], config: Config, context: "Context", state:
     return rows.assign(state=state)
 
 
-def summary(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+def summary(table: pd.DataFrame) -> pd.DataFrame:
     """The regressions: one row per state of the model and explainer, without and with controls."""
-    return regressions(table, seed, DRAWS)
+    return regressions(table)
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
@@ -117,12 +125,12 @@ def matches(table: pd.DataFrame) -> dict[str, int]:
     return {how: int(words.get(how, 0)) for how in ("exact", "lemma", "none")}
 
 
-def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
-    """How much of a U the first explainer has: by itself, beyond random scores, beyond the untrained model.
+def effects(table: pd.DataFrame) -> list[Effect]:
+    """How much of a U the first explainer has: alone, beyond random scores, beyond the untrained model.
 
-    Bootstrap intervals over examples, the same for both sides, that hold for the three together (Bonferroni).
+    Jackknife intervals over examples, the same for both sides, that hold for the three together (Bonferroni).
     """
-    words, drawn = rated_words(table), curvatures(table, seed, DRAWS)
+    words, left_out = rated_words(table), curvatures(table)
     first = (str(table["state"].iloc[0]), str(table["method"].iloc[0]))
     sides = {"": None, "random": ("trained", "random"), "untrained": ("untrained", first[1])}
     there = {variant: key for variant, key in sides.items() if key is None or (key in words and key != first)}
@@ -130,11 +138,10 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     for variant, key in there.items():
         beyond = f", beyond {BEYOND[variant]}" if key else ""
         value = word_curvature(words[first]) - (word_curvature(words[key]) if key else 0)
-        low = high = np.nan
-        if first in drawn and (key is None or key in drawn):
-            moved = drawn[first] - (drawn[key] if key else 0)
-            low, high = np.quantile(moved, [0.05 / 2 / len(there), 1 - 0.05 / 2 / len(there)])
-        label, measured = f"how much of a U scores by {first[1]} have{beyond}", Interval(value, float(low), float(high))
+        known = first in left_out and (key is None or key in left_out)
+        without = left_out[first] - (left_out[key] if key else 0) if known else None
+        measured = curvature_interval(float(value), without, level_for(len(there)))
+        label = f"how much of a U scores by {first[1]} have{beyond}"
         unit, n = "of a correlation (-1 to 1)", len(words[first])
         found.append(Effect.of("curvature", label, measured, unit, SMALLEST, n, variant=variant))
     return found
@@ -145,9 +152,9 @@ def figure(table: pd.DataFrame) -> Figure:
     return fit_panels(words_of(table), "valence", "score", "method", "state", str(table["scale"].iloc[0]), "mean score")
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+def verdict(table: pd.DataFrame) -> Verdict:
     """Whether words of strong valence get higher scores: a U that turns, beyond what chance and no training give."""
-    method, found, counts = str(table["method"].iloc[0]), effects(table, seed), matches(table)
+    method, found, counts = str(table["method"].iloc[0]), effects(table), matches(table)
     words = rated_words(table)[str(table["state"].iloc[0]), method]
     plain, controlled = fits(words, False), fits(words, True)
     answer, sentence = decide(method, found, plain["shape"], controlled["shape"])
@@ -159,7 +166,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         procedure="The mean score of each word seen often enough was regressed on its value in a lexicon,"
         f" {table['scale'].iloc[0]}: {counts['exact']:,} words are in it, of {counts['lemma']:,} another form is,"
         f" {counts['none']:,} were not found. Two lines were fitted left and right of the bend, also with frequency and"
-        " length held fixed; examples were resampled for the intervals, which hold for the effects together.",
+        " length held fixed; examples were left out in turn for the intervals, which hold for the effects together.",
         means="Where there is a U, words that people find good or bad get higher scores than neutral words.",
         does_not_mean="Such words may get high scores without deciding the prediction (question 3). A significant b2"
         " alone shows no U: a curve that flattens has one too. And the U may be a small part of what makes scores"
@@ -177,7 +184,7 @@ def _numbers(fit: dict[str, Any]) -> str:
     return f" {b1}, {b2}, R² = {fit['r_squared']:.3f}, {fit['n']:,} words."
 
 
-def decide(method: str, found: list[Effect], plain: str, controlled: str) -> tuple[Any, str]:
+def decide(method: str, found: list[Effect], plain: str, controlled: str) -> tuple[Answer, str]:
     """Yes if the curve turns, with controls too, and all intervals are above the limit; no if one is wholly below."""
     own, *others = found
     if not np.isfinite(own.low):

@@ -12,7 +12,7 @@ been held for as long as the longest delay learned: √(2q), q = ½‖F(s) − s
 descend further to a minimum of q. *Drift* is ‖s_k − s_{k−1}‖ under the noise that was actually read, mean over as many
 steps (`evaluation/state_drift.py`). The state is all that is passed to the next word, for an LSTM hidden and cell
 state. A Transformer carries no state and has neither. The relation is Kendall's τ-b over the items of each trained
-model, mean over models; the interval is a bootstrap over items and models.
+model, mean over models; the interval is a jackknife over items, crossed with models.
 
 It answers none of the six questions of an audit: three of its models have no attention. It shows what attention is for
 (Mrini et al. 2019, §4): access to earlier words that the state has forgotten.
@@ -40,8 +40,8 @@ from whence.data.synthetic.recall import delay_of
 from whence.evaluation.config import TrainingExperimentConfig
 from whence.figures.curves import curves
 from whence.figures.grouped_scatter import grouped_scatter
-from whence.measures.bootstrap import Interval
-from whence.results.columns import Column, Columns
+from whence.measures.intervals import Interval
+from whence.results.columns import EXAMPLE, Column, Columns
 from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import NONE, Effect, Verdict
 
@@ -92,7 +92,7 @@ COLUMNS = Columns(
     what="one row per model, seed and example",
     model=Column(str, "kind of model: rnn, lstm, gru, lstm_attention, transformer; or given"),
     seed=Column(int, "seed of the training, -1 for the given model"),
-    example=Column(int, "number of the example in its split"),
+    example=EXAMPLE,
     item=Column(int, "number of the item's class, from 0"),
     words=Column(int, "words of the item"),
     delay=Column(int, "words of noise between the item and the cue"),

@@ -18,23 +18,24 @@ from pydantic import Field
 import whence
 from whence.core.errors import BadConfig
 from whence.evaluation.config import AblationConfig
-from whence.evaluation.locations import Granularity, Place, describe_places, keys_are_tokens, places
+from whence.evaluation.locations import Granularity, Place, describe_places, places, sites_of_tokens
 from whence.figures.intervals import intervals
 from whence.figures.violins import violins
-from whence.measures.bootstrap import paired_bootstrap
 from whence.measures.divergence import total_variation
-from whence.results.columns import Column, Columns
+from whence.measures.intervals import level_for, mean_interval
+from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import Experiment, Needs
-from whence.results.verdict import Effect, Verdict
+from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.core.site import Call
     from whence.evaluation.context import Context
     from whence.subject.batch import Batch
 
-CAPTION = "How far predictions move when attention is shuffled: by how sharp it was, or by place. Left: hardly."
+CAPTION = "How far predictions move when attention is shuffled: by how sharp it was, or by place. Left: little change."
 SMALLEST = 0.1  # a tenth of the probability moved to other classes
 AT_ONCE = 2**24  # logits held at a time
+WEIGHTS = 2**23  # of one layer, of all texts that run together
 SHOWN = 12  # places in a figure
 
 
@@ -57,8 +58,8 @@ class Config(AblationConfig):
 
 COLUMNS = Columns(
     what="one row per example and place",
-    example=Column(int, "number of the example in its split"),
-    label=Column(str, "the label, where the model predicts one class per text"),
+    example=EXAMPLE,
+    label=LABEL,
     place=Column(str, "where attention was shuffled"),
     max_weight=Column(
         float,
@@ -73,28 +74,16 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     step = quartile(context) if config.steps == "quartile" else None
     for batch in context.batches():
-        looked_at = answered(batch, step)
+        compared = compared_positions(batch, step)
+        keep = np.any(compared, axis=1).tolist()
         for place in places(context.subject, config.granularity, batch, config.sites):
-            sharpness = max_weight(context, batch, place, step, config.special_tokens)
-            moved = median_change(config, context, batch, place, looked_at)
-            for number, label, weight, change, there in zip(
-                context.numbers_of(batch),
-                context.labels_of(batch),
-                sharpness,
-                moved,
-                np.any(looked_at, axis=1).tolist(),
-                strict=True,
-            ):
-                if there:
-                    rows.append(
-                        {
-                            "example": number,
-                            "label": label,
-                            "place": place.name,
-                            "max_weight": weight,
-                            "median_tvd": change,
-                        }
-                    )
+            columns: dict[str, Any] = {
+                "example": context.numbers_of(batch),
+                "label": context.labels_of(batch),
+                "max_weight": max_weight(context, batch, place, step, config.special_tokens),
+                "median_tvd": median_change(config, context, batch, place, compared),
+            }
+            rows += [row for row, kept in zip(rows_from(columns, place=place.name), keep, strict=True) if kept]
     return COLUMNS.table(rows).sort_values(["place", "example"], kind="stable", ignore_index=True)
 
 
@@ -108,7 +97,7 @@ def quartile(context: "Context") -> int:
     return max(0, int(np.quantile(lengths, 0.25)) - 1)
 
 
-def answered(batch: "Batch", step: int | None) -> np.ndarray:
+def compared_positions(batch: "Batch", step: int | None) -> np.ndarray:
     """The positions that are compared: all with a prediction, or the one step: [batch position]."""
     positions = np.asarray(batch.predicted_positions)
     return positions if step is None else np.logical_and(positions, np.arange(positions.shape[1]) == step)
@@ -127,7 +116,8 @@ def max_weight(
         special = batch.special.to(call.weights.device)[:, None, None, :]
         watcher(replace(call, weights=call.weights[..., : special.shape[-1]].masked_fill(special, 0.0)))
 
-    spared = [site for site in place.sites if not special_tokens and keys_are_tokens(context.subject, site)]
+    on_words.streams_heads = True  # type: ignore[attr-defined]
+    spared = set() if special_tokens else sites_of_tokens(context.subject)
     watch = {site: on_words if site in spared else watcher for site in place.sites}
     with whence.attending(context.subject.model, watch=watch):
         context.subject.predict(batch)
@@ -145,23 +135,64 @@ def max_weight(
 def real_queries(context: "Context", batch: "Batch", site: str, n_query: int, step: int | None = None) -> np.ndarray:
     """Which queries of a site are real (no padding) and belong to the step: [batch query]."""
     of_target = context.subject.task.name == "seq2seq" and context.subject.sites[site].kind in ("causal", "cross")
-    real = answered(batch, step) if of_target else np.asarray(batch.mask)
+    real = compared_positions(batch, step) if of_target else np.asarray(batch.mask)
     return real if real.shape[1] == n_query else np.ones((len(batch), n_query), bool)
 
 
 def median_change(
-    config: Config, context: "Context", batch: "Batch", place: Place, looked_at: np.ndarray
+    config: Config, context: "Context", batch: "Batch", place: Place, positions: np.ndarray
 ) -> np.ndarray:
-    """The median over the shuffles of the total variation, mean over the positions that are compared: [batch]."""
+    """The median over the shuffles of the total variation, mean over the positions that are compared: [batch].
+
+    A batch whose weights would take too much memory is run in parts, each shuffled as it would be in the whole batch.
+    """
+    from torch import arange
+
+    at_once = texts_at_once(context, batch, place)
+    firsts = range(0, len(batch), at_once)
+    parts = [batch.only(arange(first, min(first + at_once, len(batch)))) for first in firsts]
+    return np.concatenate(
+        [
+            _median_change(config, context, part, place, positions[first : first + at_once], (batch, first))
+            for first, part in zip(firsts, parts, strict=True)
+        ]
+    )
+
+
+def texts_at_once(context: "Context", batch: "Batch", place: Place) -> int:
+    """How many texts' weights fit into memory together, one at least; all, where only what follows a site is rerun."""
+    subject = context.subject
+    if len(place.sites) == 1 or batch.window is not None or subject.task.name == "seq2seq":
+        return len(batch)
+    from torch import arange
+
+    seen = whence.Summary()
+    with whence.attending(subject.model, watch=dict.fromkeys(place.sites, seen)):
+        subject.predict(batch.only(arange(1)))
+    rows = max(call.shape[1] * call.shape[2] for calls in seen.maximum.values() for call in calls)  # heads × queries
+    return max(1, WEIGHTS // (rows * batch.special.shape[1]))
+
+
+def _median_change(
+    config: Config,
+    context: "Context",
+    batch: "Batch",
+    place: Place,
+    positions: np.ndarray,
+    within: tuple["Batch", int],
+) -> np.ndarray:
+    """The same for a part of a batch, `within` it after so many texts."""
     from whence.evaluation.overridden_predictions import overridden_decoding, overridden_predictions
     from whence.subject.generation import step_probabilities
 
     free = context.subject.task.name == "seq2seq" and config.decoding == "free"
-    last = int(np.flatnonzero(looked_at.any(0)).max(initial=0))  # no step after it is compared
+    last = int(np.flatnonzero(positions.any(0)).max(initial=0))  # no step after it is compared
     read = partial(step_probabilities, context.subject, steps=last + 1) if free else context.subject.predict
     base = read(batch)  # [batch position class]
     chunk = max(1, AT_ONCE // base.numel())
-    shuffled = whence.permuted(context.generator(f"permutation {place.name} {int(batch.examples[0])}"))
+    whole, first = within
+    generator = context.generator(f"permutation {place.name} {int(whole.examples[0])}")
+    shuffled = whence.permuted(generator, before=first) if first else whence.permuted(generator)
     rules = place.rules(shuffled, context.subject, batch, config.special_tokens)
     changes = []
     for done in range(0, config.permutations, chunk):
@@ -172,13 +203,13 @@ def median_change(
             else overridden_predictions(context.subject, batch, rules, times)
         )
         moved = total_variation(probs, base).cpu().numpy()  # [times batch position]
-        compared = looked_at[:, : moved.shape[-1]]
+        compared = positions[:, : moved.shape[-1]]
         changes.append((moved * compared).sum(-1) / np.maximum(compared.sum(-1), 1))  # [times batch]
     return np.median(np.concatenate(changes), axis=0)
 
 
-def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
-    """How far the prediction moves, for every place, the largest first, with a bootstrap interval over the examples.
+def effects(table: pd.DataFrame) -> list[Effect]:
+    """How far the prediction moves, for every place, the largest first, with an interval over the examples.
 
     Where attention is shuffled at several places, the intervals hold together for all of them (Bonferroni), so that
     the largest may be picked out.
@@ -186,8 +217,8 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
     n_places = table["place"].nunique()
     found = []
     for place, rows in table.groupby("place", sort=False):
-        moved, draws = rows["median_tvd"].to_numpy(float)[None], max(2000, 40 * n_places)
-        interval = paired_bootstrap(moved, seed=seed, level=1 - 0.05 / n_places, draws=draws)
+        moved = rows["median_tvd"].to_numpy(float)[None]
+        interval = mean_interval(moved, level_for(n_places), within=(0.0, 1.0))
         where = "" if n_places == 1 else str(place)
         label = f"how far the prediction moves when attention is shuffled{where and f' at {where}'}"
         unit = "of the probability (0 to 1)"
@@ -209,9 +240,9 @@ def figure(table: pd.DataFrame) -> Figure:
     )
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+def verdict(table: pd.DataFrame) -> Verdict:
     """Whether shuffling moves the prediction by a tenth of the probability, on average: at the place of most effect."""
-    found = effects(table, seed)
+    found = effects(table)
     answer, sentence = decide(found[0])
     together = " The intervals hold for all places together." if len(found) > 1 else ""
     return Verdict(
@@ -228,19 +259,19 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decide(effect: Effect) -> tuple[Any, str]:
+def decide(effect: Effect) -> tuple[Answer, str]:
     """Yes if the whole interval is above the smallest effect of interest, no if it is below."""
     if effect.too_few:
         return "undecided", effect.too_few
     where = effect.place and f" at {effect.place}"
     share = f"{effect.value:.2f} of the probability ({effect.low:.2f} to {effect.high:.2f})"
     moved = f"on average {share} moves to other classes"
-    if effect.low > effect.smallest:
-        return "yes", f"Shuffling the attention{where} moves the prediction: {moved}."
-    if effect.high < effect.smallest:
-        return "no", f"Shuffling the attention{where} hardly moves the prediction: {moved}."
     limit = f"the limit of {effect.smallest:g} lies within the interval"
-    return "undecided", f"When the attention{where} is shuffled, {moved}; {limit}."
+    return effect.judge(
+        yes=f"Shuffling the attention{where} moves the prediction: {moved}.",
+        no=f"Shuffling the attention{where} hardly moves the prediction: {moved}.",
+        undecided=f"When the attention{where} is shuffled, {moved}; {limit}.",
+    )
 
 
 EXPERIMENT = Experiment(

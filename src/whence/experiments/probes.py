@@ -11,7 +11,7 @@ A probe may learn the task itself (Hewitt & Liang 2019). It is therefore compare
 - *majority*: the most frequent label. *bag*: a probe on the mean of the model's own word vectors, as in its embedding
   table. *random*: the same architecture with random weights, layer by layer, which is the floor (Zhang & Bowman 2018).
 
-Intervals are bootstraps over the sentences of the test. The smallest effect of interest is two points of accuracy. The
+Intervals are over the sentences of the test. The smallest effect of interest is two points of accuracy. The
 experiment answers none of an audit's six questions: it measures vectors, not attention.
 
 *Differs from the papers*: probes are not tuned but the same everywhere, and control labels are of sentences.
@@ -41,7 +41,7 @@ from whence.data.probing.sampled import (
 )
 from whence.evaluation.config import ExperimentConfig
 from whence.evaluation.probe import Kind, Probe, control_labels, most_frequent
-from whence.measures.bootstrap import Interval
+from whence.measures.intervals import Interval
 from whence.results.columns import Column, Columns
 from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import NONE as NO_QUESTION
@@ -91,7 +91,7 @@ class Config(ExperimentConfig):
 
 COLUMNS = Columns(
     what="one row per task, model, layer, probe and seed",
-    task=Column(str, "what is asked"),
+    task=Column(str, "the property"),
     model=Column(str, "trained, random (the same with random weights), bag (of word vectors) or majority"),
     layer=Column(int, "number of layers passed; -1: none (bag, majority)"),
     probe=Column(str, "logistic, mlp or none"),
@@ -169,11 +169,11 @@ def probe_rows(
     for task, layer, kind in tqdm(each, f"{context.name}: {model}", unit="probe", disable=context.quiet, leave=False):
         probe = Probe(kind, config.strength, config.units, config.epochs, seed)
         train, test = vectors.of(task.train, layer), vectors.of(task.test, layer)
-        labels, answers = task.split_labels
-        right, control = probe.right(train, labels, test, answers), None
+        labels, test_labels = task.split_labels
+        right, control = probe.correct(train, labels, test, test_labels), None
         if config.control and model == TRAINED:
             given = [control_labels(side, labels, task.name, seed) for side in (task.train, task.test)]
-            control = probe.right(train, given[0], test, given[1])
+            control = probe.correct(train, given[0], test, given[1])
         place = (BAG, -1) if layer is None else (model, layer)
         rows.append(_row(task, *place, kind, seed, right, control))
     return rows
@@ -225,7 +225,7 @@ def verdict(table: pd.DataFrame) -> Verdict:
     """Whether probes find more in the layers than in the same layers with random weights."""
     found = effects(table)
     answer, sentence = analysis.decide(found)
-    left_out = f" Left out: {said}." if (said := str(table["left_out"].iloc[0] or "")) else ""
+    left_out = f" Left out: {names}." if (names := str(table["left_out"].iloc[0] or "")) else ""
     same = " The bag of word vectors is what enters the first layer." if analysis.bag_is_layer_0(table) else ""
     return Verdict(
         question=NO_QUESTION,
@@ -234,7 +234,7 @@ def verdict(table: pd.DataFrame) -> Verdict:
         effects=tuple(found),
         procedure="Probes were trained to find properties of sentences in the model's sentence vectors after each"
         f" layer; the properties are from {table['source'].iloc[0]}. They were compared with probes on random weights,"
-        " on the mean of the word vectors, and on random labels. Intervals are bootstraps over the test sentences and"
+        " on the mean of the word vectors, and on random labels. Intervals are over the test sentences and"
         f" hold for all tasks together.{left_out}{same}",
         means="Where probes find more than in random weights, training has put the property into the vectors in a form"
         " that a simple classifier can read.",

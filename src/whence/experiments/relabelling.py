@@ -5,8 +5,8 @@ of the output projection head by head, in each layer independently, and the mode
 attention tracing (Wu et al. 2020) multiplies head h of one layer with head h of the next, so that its scores change; an
 explainer whose scores change is not determined by what the model does.
 
-The check gives the heads of every layer new numbers, at random and in each layer by itself, and explains again. The
-model runs as it is; the explainer sees its heads in another order. Query heads that share a key head stay together, and
+The check renumbers the heads of every layer at random, independently in each layer, and explains again. The model
+is unchanged; the explainer sees its heads in another order. Query heads that share a key head stay together, and
 a layer that is shared over depth has one order. Scores are compared over the tokens of a text that are not special:
 Kendall's τ-b, and the share of the score that goes to other tokens. Scores that agree in six digits count as equal. The
 smallest effect of interest is a twentieth of τ.
@@ -27,12 +27,12 @@ from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig
 from whence.evaluation.config import ExperimentConfig
 from whence.figures.intervals import intervals
-from whence.measures.bootstrap import NOT_MEASURED, paired_bootstrap
 from whence.measures.divergence import total_variation
+from whence.measures.intervals import NOT_MEASURED, level_for, mean_interval
 from whence.measures.ranking import kendall_tau
-from whence.results.columns import Column, Columns
+from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import Experiment, Needs
-from whence.results.verdict import Effect, Verdict
+from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
@@ -56,8 +56,8 @@ class Config(ExperimentConfig):
 
 COLUMNS = Columns(
     what="one row per example and explainer",
-    example=Column(int, "number of the example in its split"),
-    label=Column(str, "the label, where the model predicts one class per text"),
+    example=EXAMPLE,
+    label=LABEL,
     method=Column(str, "the explainer"),
     how=Column(str, "its options"),
     tokens=Column(int, "number of tokens that are scored: those that are not special"),
@@ -95,14 +95,16 @@ def heads_of(subject: "Subject", batch: "Batch") -> dict[str, int]:
 
 def orders(heads: Mapping[str, int], groups: int | None, generator: np.random.Generator) -> dict[str, list[int]]:
     """New numbers for the heads of every site; groups of heads stay together, and so do calls of one shared layer."""
+    from whence.core.site import module_path
+
     drawn: dict[str, list[int]] = {}
     for site, n in heads.items():
-        layer = site.partition("#")[0]
+        layer = module_path(site)
         parts = groups if groups and n % groups == 0 else n
         if layer not in drawn:
             within = generator.permuted(np.arange(n).reshape(parts, -1), axis=1)
             drawn[layer] = generator.permutation(within).flatten().tolist()
-    return {site: drawn[site.partition("#")[0]] for site in heads}
+    return {site: drawn[module_path(site)] for site in heads}
 
 
 def _rows(
@@ -121,18 +123,14 @@ def _rows(
                 after = explain(context.subject, batch, target, **options)
             changes.append([change(_scores(before, row), _scores(after, row)) for row in range(len(batch))])
         tau, moved = np.mean(changes, axis=0).T  # [batch]
-        for row, (number, label) in enumerate(zip(context.numbers_of(batch), context.labels_of(batch), strict=True)):
-            rows.append(
-                {
-                    "example": number,
-                    "label": label,
-                    "method": before.method,
-                    "how": before.how,
-                    "tokens": len(before.text(row)),
-                    "tau": tau[row],
-                    "moved": moved[row],
-                }
-            )
+        columns = {
+            "example": context.numbers_of(batch),
+            "label": context.labels_of(batch),
+            "tokens": [len(before.text(row)) for row in range(len(batch))],
+            "tau": tau,
+            "moved": moved,
+        }
+        rows += rows_from(columns, method=before.method, how=before.how)
     return rows
 
 
@@ -147,13 +145,13 @@ def change(before: Float[ndarray, " token"], after: Float[ndarray, " token"]) ->
     return kendall_tau(before, after), float(total_variation(before, after))
 
 
-def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
+def effects(table: pd.DataFrame) -> list[Effect]:
     """For every explainer 1 − τ, the largest first, with intervals that hold for all of them together (Bonferroni)."""
     known, methods, found = table[table["tau"].notna()], list(dict.fromkeys(table["method"])), []
     for method in methods:
         changed = 1 - known.loc[known["method"] == method, "tau"].to_numpy(float)
-        level = 1 - 0.05 / len(methods)
-        measured = paired_bootstrap(changed[None], seed=seed, level=level) if len(changed) else NOT_MEASURED
+        level = level_for(len(methods))
+        measured = mean_interval(changed[None], level) if len(changed) else NOT_MEASURED
         label = f"change in the order of tokens by {method}: 1 − Kendall's τ"
         found.append(Effect.of("order_changed", label, measured, "1 − τ", SMALLEST, len(changed), variant=method))
     return sorted(found, key=lambda effect: -effect.value if np.isfinite(effect.value) else np.inf)
@@ -161,12 +159,12 @@ def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
 
 def figure(table: pd.DataFrame) -> Figure:
     """1 − τ of every explainer, with its interval."""
-    return intervals(effects(table), "1 − Kendall's τ (0: the same order, 1: as good as none)")
+    return intervals(effects(table), "1 − Kendall's τ (0: the same order, 1: unrelated)")
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+def verdict(table: pd.DataFrame) -> Verdict:
     """Whether the scores are determined by what the model does: no where one explainer depends on heads' numbers."""
-    found = effects(table, seed)
+    found = effects(table)
     answer, sentence = decide(found)
     return Verdict(
         question=2,
@@ -177,27 +175,27 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         " the model's function unchanged; then the tokens were scored again. The intervals hold for all explainers.",
         means="An explainer whose scores change under renumbering describes the numbering, which training leaves to"
         " chance, and not only the model.",
-        does_not_mean="An explainer that does not change need not be right: see `erasure`. And one that changes may"
-        " still agree with the model in part.",
+        does_not_mean="An explainer that does not change need not be right: see `faithfulness`. And one that changes"
+        " may still agree with the model in part.",
     )
 
 
-def decide(found: Sequence[Effect]) -> tuple[Any, str]:
+def decide(found: Sequence[Effect]) -> tuple[Answer, str]:
     """No if some interval is wholly above the smallest effect of interest, yes if all are below it."""
     taus = "; ".join(
         f"{effect.variant} {1 - effect.value:.2f} ({1 - effect.high:.2f} to {1 - effect.low:.2f})" for effect in found
     )
-    said = f"Kendall's τ between the scores before and after: {taus}."
+    agreement = f"Kendall's τ between the scores before and after: {taus}."
     too_few = next((effect.too_few for effect in found if effect.too_few), "")
     if too_few:
         return "undecided", too_few
     depends = [effect.variant for effect in found if effect.low > effect.smallest]
     if depends:
-        return "no", f"The scores of {' and '.join(depends)} depend on how the heads happen to be numbered. {said}"
+        return "no", f"The scores of {' and '.join(depends)} depend on how the heads happen to be numbered. {agreement}"
     if all(effect.high < effect.smallest for effect in found):
         how = "do not" if all(effect.high < 1e-6 for effect in found) else "hardly"
-        return "yes", f"The scores {how} depend on how the heads are numbered. {said}"
-    return "undecided", f"It stays open whether the scores depend on how the heads are numbered. {said}"
+        return "yes", f"The scores {how} depend on how the heads are numbered. {agreement}"
+    return "undecided", f"It stays open whether the scores depend on how the heads are numbered. {agreement}"
 
 
 EXPERIMENT = Experiment(

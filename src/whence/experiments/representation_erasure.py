@@ -11,7 +11,7 @@ attention head, whose weights become zero. The absolute change, S(e, c) − S(e,
 the model is very confident, S is near zero and the relative change is huge, so that few texts may dominate a mean.
 Where a text has several labels, S is the sum over them.
 
-All occurrences of a word (in lower case) are one part. Intervals resample texts. The part that matters most is also
+All occurrences of a word (in lower case) are one part. Intervals are over texts. The part that matters most is also
 chosen on one half of the texts and reported on the other. The smallest effect of interest is 0.05 nats: a label of
 probability 0.5 falls to 0.475.
 
@@ -31,10 +31,10 @@ from whence.analysis.representation_erasure import rows
 from whence.analysis.representation_erasure_figures import part_names, top_parts
 from whence.core.errors import BadData
 from whence.evaluation.config import ExperimentConfig
-from whence.measures.bootstrap import Interval
+from whence.measures.intervals import Interval
 from whence.results.columns import Column, Columns
 from whence.results.experiment import Experiment
-from whence.results.verdict import Effect, Verdict
+from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
@@ -47,7 +47,7 @@ NAMES = {"words": "word", "dimensions": "dimension of the word vectors", "units"
 
 
 class Config(ExperimentConfig):
-    """Erase parts of what a model computes, one after another, and measure how likely the labels still are."""
+    """Erase parts of what a model computes, one at a time, and measure how likely the labels still are."""
 
     what: Literal["words", "dimensions", "units", "heads"] = Field(
         "heads",
@@ -65,18 +65,18 @@ COLUMNS = Columns(
     what="one row per part that is erased and label (empty: all texts)",
     erased=Column(str, "words, dimensions, units or heads"),
     place=Column(str, "where: embedding, a layer or an attention site"),
-    part=Column(int, "the part's number at its place, counted from 1"),
+    part=Column(int, "the part's number at its place, counted from 0"),
     word=Column(str, "the word, in lower case; empty if no words are erased"),
     label=Column(str, "texts with this label; empty: all"),
     importance=Column(float, "I(d): relative change of the log-likelihood, above zero if it falls; mean over texts"),
-    importance_low=Column(float, "where the middle 95 % of the bootstrap begins"),
+    importance_low=Column(float, "where its 95 % interval begins"),
     importance_high=Column(float, "where it ends"),
     lost=Column(float, "S(e, c) − S(e, c, ¬d) in nats, mean over texts"),
-    lost_low=Column(float, "where the middle 95 % of the bootstrap begins"),
+    lost_low=Column(float, "where its 95 % interval begins"),
     lost_high=Column(float, "where it ends"),
     chosen_by=Column(float, "the same on the half of the texts that is kept for choosing"),
     reported=Column(float, "the same on the other half"),
-    reported_low=Column(float, "where the middle 95 % of the bootstrap begins"),
+    reported_low=Column(float, "where its 95 % interval begins"),
     reported_high=Column(float, "where it ends"),
     texts=Column(int, "texts in which the part occurs"),
     occurrences=Column(int, "how often it occurs"),
@@ -90,7 +90,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     from whence.evaluation.representation_erasure import losses
 
     if len(context.examples) < 2:
-        raise BadData("there is one text; expected two or more, since a part is chosen on some and reported on others")
+        raise BadData("expected two texts or more, since a part is chosen on some and reported on others; got one")
     whole, places = losses(context, config.what, config.sites)
     labels = np.array(context.labels)
     constant = {"erased": config.what, "measure": {"relative": "importance", "nats": "lost"}[config.measure]}
@@ -192,7 +192,7 @@ def verdict(table: pd.DataFrame) -> Verdict:
     )
 
 
-def decide(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
+def decide(effect: Effect, what: str, n: int, which: str) -> tuple[Answer, str]:
     """Yes if heads were erased and the whole interval is above the smallest effect; else nothing is decided."""
     if effect.too_few and (what == "heads" or not np.isfinite(effect.value)):
         return "undecided", effect.too_few
@@ -200,13 +200,13 @@ def decide(effect: Effect, what: str, n: int, which: str) -> tuple[Any, str]:
     value, low, high = (f"{round(end, 2) + 0.0:.2f}" for end in (effect.value, effect.low, effect.high))  # never -0.00
     much = f"{value} nats of log-likelihood are lost ({low} to {high})"
     if effect.low > effect.smallest:
-        said = f"Of {n} {what}, the likelihood of the labels depends most on {which}: without it {much}."
+        most_needed = f"Of {n} {what}, the likelihood of the labels depends most on {which}: without it {much}."
         if what == "heads":
-            return "yes", f"Single heads matter. {said}"
-        return "undecided", f"{said} Whether attention goes there is measured by `correlation` and `erasure`."
+            return "yes", f"Single heads matter. {most_needed}"
+        return "undecided", f"{most_needed} Whether attention goes there is measured by `correlation` and `erasure`."
     common = " that is in several texts" * (what == "words")
     most = f"{which}, without which most is lost on one half of the texts, on the other costs {value} nats"
-    needed = f"no single one{common} is surely needed: {most} of log-likelihood ({low} to {high})"
+    needed = f"no single one{common} is clearly needed: {most} of log-likelihood ({low} to {high})"
     return "undecided", f"Of {n} {what}, {needed}."
 
 

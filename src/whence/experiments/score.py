@@ -6,20 +6,20 @@ al. 2020, Table 1). Over several seeds it shows how far two trainings of the sam
 other difference (Wiegreffe & Pinter 2019, §3.2).
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis.scores import COUNTS_MEANING, SCORE_MEANING, metric_and_counts, metric_name
+from whence.analysis.scores import COUNTS_MEANING, SCORE_MEANING, metric_and_counts, metric_name, score_interval
 from whence.evaluation.config import AblationConfig
 from whence.figures.intervals import intervals
-from whence.measures.bootstrap import Interval, interval, resampled
-from whence.results.columns import Column, Columns
+from whence.measures.intervals import Interval
+from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import Experiment, Needs
-from whence.results.verdict import Effect, Verdict
+from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
@@ -43,8 +43,8 @@ class Config(AblationConfig):
 
 COLUMNS = Columns(
     what="one row per example and seed",
-    example=Column(int, "number of the example in its split"),
-    label=Column(str, "the label, where the model predicts one class per text"),
+    example=EXAMPLE,
+    label=LABEL,
     seed=Column(int, "seed of the training, -1 for the given model"),
     measure=Column(str, "accuracy, F1, BLEU or concordance"),
     score=Column(float, f"{SCORE_MEANING}; of a series its concordance"),
@@ -60,25 +60,20 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     rows = []
     for seed, trained in from_seeds(context, config.retrain):
         scored = scores(trained, config)
-        counts_as_text = pd.Series(scored.counts_as_text(), dtype=object)
-        measure = "concordance" if trained.subject.task.predicts_values else metric_name(counts_as_text)
-        rows += [
-            {"example": number, "label": label, "seed": seed, "measure": measure, "score": mark, "counts": counts}
-            for number, label, mark, counts in zip(
-                trained.numbers, trained.labels, scored.values, counts_as_text, strict=True
-            )
-        ]
+        counts = pd.Series(scored.counts_as_text(), dtype=object)
+        measure = "concordance" if trained.subject.task.predicts_values else metric_name(counts)
+        columns = {"example": trained.numbers, "label": trained.labels, "score": scored.values, "counts": counts}
+        rows += rows_from(columns, seed=seed, measure=measure)
     return COLUMNS.table(rows)
 
 
-def scored(table: pd.DataFrame) -> Interval:
+def mean_score(table: pd.DataFrame) -> Interval:
     """The mean of the runs, with an interval over examples and seeds."""
     table = table.sort_values(["seed", "example"])
     measure, counts = metric_and_counts(table["score"], table["counts"])
     by_seed = counts.reshape(table["seed"].nunique(), -1, counts.shape[-1])  # [seed example count]
-    found = interval(float(measure(by_seed.sum(1)).mean()), resampled(measure, by_seed)[:, 0])
     share = 0.01 if measure_of(table) == "concordance" else 1.0  # which is no per cent
-    return Interval(share * found.mean, share * found.low, share * found.high)
+    return score_interval(measure, by_seed).scaled(share)
 
 
 def measure_of(table: pd.DataFrame) -> str:
@@ -88,28 +83,31 @@ def measure_of(table: pd.DataFrame) -> str:
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
     """The quantities of a study's ledger."""
-    runs = [scored(of_one).mean for _, of_one in table.groupby("seed")]
+    runs = [mean_score(of_one).mean for _, of_one in table.groupby("seed")]
     over_examples = float(table.groupby("seed")["score"].std(ddof=0).mean())
     spreads = {
         "SD over runs": float(np.std(runs, ddof=1)) if len(runs) > 1 else np.nan,
         "SD over examples": over_examples,
     }
-    return {measure_of(table): scored(table), **{name: Interval(sd, np.nan, np.nan) for name, sd in spreads.items()}}
+    return {
+        measure_of(table): mean_score(table),
+        **{name: Interval(sd, np.nan, np.nan) for name, sd in spreads.items()},
+    }
 
 
 def figure(table: pd.DataFrame) -> Figure:
     """The score of each run with its interval."""
     unit, effects = measure_of(table), []
     for seed, rows in table.groupby("seed"):
-        found = scored(rows)
+        found = mean_score(rows)
         label = "the model as it is" if seed == -1 else f"seed {seed}"
         effects.append(Effect.of("score", label, found, unit, 0.0, rows["example"].nunique(), variant=str(seed)))
     return intervals(effects, x_label="accuracy in per cent" if unit == "accuracy" else unit)
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+def verdict(table: pd.DataFrame) -> Verdict:
     """Whether the model can do its task: its score against that of always predicting the most frequent label."""
-    unit, found, chance = measure_of(table), scored(table), _chance(table)
+    unit, found, chance = measure_of(table), mean_score(table), _chance(table)
     n, seeds = table["example"].nunique(), table["seed"].nunique()
     effect = Effect.of("score", f"{unit} of the model", found, UNITS[unit], chance + SMALLEST[unit], n, seeds)
     answer, sentence = decide(effect, DIGITS[unit], chance)
@@ -130,18 +128,18 @@ def _chance(table: pd.DataFrame) -> float:
     return 100 * float(shares.max()) if len(shares) and "" not in shares.index else 0.0
 
 
-def decide(effect: Effect, digits: int, chance: float) -> tuple[Any, str]:
+def decide(effect: Effect, digits: int, chance: float) -> tuple[Answer, str]:
     """Yes if the whole interval lies above chance and a little more, no if it lies below."""
     value, low, high = (f"{number:.{digits}f}" for number in (effect.value, effect.low, effect.high))
     reaches = f"{value} {effect.unit} ({low} to {high})"
     baseline = f"; always predicting the most frequent label would get {chance:.1f}" if chance else ""
     if effect.too_few:
         return "undecided", effect.too_few
-    if effect.low > effect.smallest:
-        return "yes", f"The model can do its task: {reaches}{baseline}."
-    if effect.high < effect.smallest:
-        return "no", f"The model cannot do its task: {reaches}{baseline}."
-    return "undecided", f"The model may not be able to do its task: {reaches}{baseline}."
+    return effect.judge(
+        yes=f"The model can do its task: {reaches}{baseline}.",
+        no=f"The model cannot do its task: {reaches}{baseline}.",
+        undecided=f"The model may not be able to do its task: {reaches}{baseline}.",
+    )
 
 
 EXPERIMENT = Experiment(

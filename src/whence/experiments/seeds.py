@@ -22,10 +22,10 @@ from pydantic import Field
 from whence.analysis.instance_adversary import MOST, VERY_DIFFERENT
 from whence.evaluation.config import AblationConfig
 from whence.figures.violins import violins
-from whence.measures.bootstrap import Interval, paired_bootstrap
-from whence.results.columns import Column, Columns
+from whence.measures.intervals import Interval, crossed_share_interval, mean_interval
+from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import Experiment
-from whence.results.verdict import Effect, Verdict
+from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
@@ -44,8 +44,8 @@ class Config(AblationConfig):
 
 COLUMNS = Columns(
     what="one row per example and seed",
-    example=Column(int, "number of the example in its split"),
-    label=Column(str, "the label, where the model predicts one class per text"),
+    example=EXAMPLE,
+    label=LABEL,
     seed=Column(int, "seed of the other model's training"),
     max_probability=Column(float, "confidence: this model's largest probability, mean over its predictions"),
     jsd=Column(
@@ -78,8 +78,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
             "base": base,
             "score": scores(other, config).values,
         }
-        lines = zip(*columns.values(), strict=True)
-        rows += [{**dict(zip(columns, line, strict=True)), "seed": seed} for line in lines]
+        rows += rows_from(columns, seed=seed)
     return COLUMNS.table(rows)
 
 
@@ -89,21 +88,26 @@ def _by_seed(table: pd.DataFrame, column: str) -> Any:
     return rows[column].to_numpy(float).reshape(rows["seed"].nunique(), -1)
 
 
+def _differing(table: pd.DataFrame) -> Interval:
+    """The share of texts to which another seed attends very differently."""
+    return crossed_share_interval((_by_seed(table, "jsd") > VERY_DIFFERENT).astype(float))
+
+
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Each seed in one row."""
     means = table.groupby("seed")[["jsd", "tvd", "same", "score"]].mean().reset_index()
-    return means.rename(columns={"jsd": "JSD", "tvd": "TVD", "same": "same answer", "score": "right"})
+    return means.rename(columns={"jsd": "JSD", "tvd": "TVD", "same": "same prediction"})
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The quantities of a study's ledger: `JSD`, `TVD` and `same answer`, means over seeds and texts; `quite
+    """The quantities of a study's ledger: `JSD`, `TVD` and `same prediction`, means over seeds and texts; `very
     different`, the share of texts.
     """
     found = {
-        name: paired_bootstrap(_by_seed(table, column))
-        for name, column in (("JSD", "jsd"), ("TVD", "tvd"), ("same answer", "same"))
+        name: mean_interval(_by_seed(table, column))
+        for name, column in (("JSD", "jsd"), ("TVD", "tvd"), ("same prediction", "same"))
     }
-    return {**found, "quite different": paired_bootstrap((_by_seed(table, "jsd") > VERY_DIFFERENT).astype(float))}
+    return {**found, "very different": _differing(table)}
 
 
 def figure(table: pd.DataFrame) -> Figure:
@@ -119,11 +123,11 @@ def figure(table: pd.DataFrame) -> Figure:
     )
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+def verdict(table: pd.DataFrame) -> Verdict:
     """Whether it makes sense to ask what the attention explains: no if another seed attends very differently to most
     texts.
     """
-    found = paired_bootstrap((_by_seed(table, "jsd") > VERY_DIFFERENT).astype(float), seed=seed)
+    found = _differing(table)
     n, seeds = table["example"].nunique(), table["seed"].nunique()
     label = "texts to which another seed attends very differently (JSD above 0.2)"
     effect = Effect.of("attended_differently", label, found, "of the texts", MOST, n, seeds)
@@ -131,7 +135,7 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         Effect.of(
             column,
             f"mean {column.upper()} between seeds",
-            paired_bootstrap(_by_seed(table, column), seed=seed),
+            mean_interval(_by_seed(table, column)),
             unit,
             0.0,
             n,
@@ -149,25 +153,25 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
         " text. The intervals are over texts and seeds.",
         means="Where the seed decides which words are attended to, the attention says as much about the seed as about"
         " the text.",
-        does_not_mean="Models that attend alike may all attend to words that do not decide (question 3). And one"
+        does_not_mean="Models with similar attention may all attend to words that do not decide (question 3). And one"
         " model's attention may well explain that model, though another model's is different.",
     )
 
 
-def decide(effect: Effect, predictions: Effect) -> tuple[Any, str]:
+def decide(effect: Effect, predictions: Effect) -> tuple[Answer, str]:
     """No if another seed attends very differently to most texts; yes if to few."""
     if effect.too_few:
         return "undecided", effect.too_few
     share = f"{100 * effect.value:.0f} % of the texts ({100 * effect.low:.0f} to {100 * effect.high:.0f})"
-    said = (
+    distance = (
         f"the same training from another seed attends very differently to {share}; its predictions move by"
         f" {predictions.value:.2f}"
     )
     if effect.low > MOST:
-        return "no", f"The attention is largely a matter of the seed: {said}."
+        return "no", f"The attention is largely a matter of the seed: {distance}."
     if effect.high < FEW:
-        return "yes", f"The attention does not depend much on the seed: {said}."
-    return "undecided", f"The attention depends on the seed in part: {said}."
+        return "yes", f"The attention does not depend much on the seed: {distance}."
+    return "undecided", f"The attention depends on the seed in part: {distance}."
 
 
 EXPERIMENT = Experiment(

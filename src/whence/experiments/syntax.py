@@ -7,7 +7,7 @@ sentence, then over sentences (§4.2). The true tree of each sentence is compare
 parents that come first, chains of neighbours, and the true tree of another sentence of as many words. The difference
 true − random is below zero where attention is nearer to syntax. A head counts only if it is nearer to the true trees
 than to *every* kind of random ones, by more than a tenth of a nat; p is corrected for all heads (Holm), intervals are
-bootstraps.
+t intervals over examples.
 
 Also reported: how often the word with most of a word's attention is its parent, and how often the word at the best
 fixed offset is (Clark et al. 2019, §4): the offset that is best on the very same sentences, which favours it.
@@ -46,7 +46,7 @@ from whence.data.checksum import sha256
 from whence.data.syntax.forest import TRUE, Forest, Measuring, grown, with_trees
 from whence.data.syntax.tree_attention import REFERENCES
 from whence.evaluation.config import ExperimentConfig
-from whence.measures.bootstrap import Interval
+from whence.measures.intervals import Interval
 from whence.measures.tree_divergence import Masked
 from whence.options import usually
 from whence.results.columns import Column, Columns
@@ -105,10 +105,10 @@ class Config(ExperimentConfig):
 
 
 def spread(name: str, meaning: str) -> dict[str, Column]:
-    """A number with its bootstrap interval over examples."""
+    """A number with its interval over examples."""
     meanings = {
         "": meaning,
-        "_low": "where the middle 95 % of the bootstrap begins",
+        "_low": "where its 95 % interval begins",
         "_high": "where it ends",
         "_error": "its standard deviation",
     }
@@ -119,19 +119,19 @@ COLUMNS = Columns(
     what="one row per epoch, site, head (0: their mean) and kind of tree",
     epoch=Column(int, "finished epochs of training; -1: the model as it is"),
     site=Column(str, "the attention site"),
-    layer=Column(int, "its layer, counted from 1"),
+    layer=Column(int, "its layer, counted from 0"),
     sees=Column(str, "what a word may attend to: all, the past or the future"),
-    head=Column(int, "the head, counted from 1; 0: the mean over all heads of the site"),
+    head=Column(int, "the head, counted from 0; -1: the mean over all heads of the site"),
     tree=Column(str, "true, or the kind of random trees"),
     **spread("divergence", "D_KL(tree ‖ attention) in nats, mean over words, then over sentences"),
     **spread("difference", "true − this, of the same sentences: below zero, attention is nearer to the true trees"),
     coverage=Column(float, "share of the tree that may be attended, mean over words, then over sentences"),
-    before=Column(float, "share of words, roots left out, whose parent stands before them in these trees"),
+    before=Column(float, "share of words, roots left out, whose parent comes before them in these trees"),
     sentences=Column(int, "sentences that have such a tree and were measured"),
     **spread("attachment", "share of words whose parent gets most of the head's attention (true trees)"),
-    offset=Column(int, "the fixed offset at which most parents stand"),
-    offset_attachment=Column(float, "share of words whose parent stands there"),
-    beyond_error=Column(float, "standard deviation of the bootstrap of attachment less that share"),
+    offset=Column(int, "the fixed offset at which most parents are"),
+    offset_attachment=Column(float, "share of words whose parent is there"),
+    beyond_error=Column(float, "standard error of attachment less that share"),
     shown=Column(str, "weights in one sentence, as JSON: of the site's nearest head, and of the mean of all heads"),
     reference=Column(str, "where a tree says that a word attends"),
     masked=Column(str, "how a parent counts that may not be attended"),
@@ -159,7 +159,7 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     constant = {"reference": config.reference, "masked": config.masked, "source": source}
     found: list[dict[str, Any]] = []
     for epoch, one in models(config, context):
-        here = list(rows(tree_divergences(one, forest, config.measuring), forest, config.seed))
+        here = list(rows(tree_divergences(one, forest, config.measuring), forest))
         pictures = shown(config, one, forest, here)
         found += [
             {"epoch": epoch, **row, **constant, "shown": pictures.get((row["site"], row["head"], row["tree"]))}
@@ -197,7 +197,7 @@ def models(config: Config, context: "Context") -> Iterator[tuple[int, "Context"]
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """The heads that are surest to be nearer to the true trees than to every kind of random ones."""
+    """The heads that are most certain to be nearer to the true trees than to every kind of random ones."""
     return ranking(table).head(SHOWN)
 
 
@@ -207,7 +207,7 @@ def quantities(table: pd.DataFrame) -> dict[str, Interval]:
 
 
 def effects(table: pd.DataFrame) -> list[Effect]:
-    """How near the surest head is, and how near all heads of each site are, to true trees less random ones."""
+    """How near the most certain head is, and how near all heads of each site are, to true trees less random ones."""
     return differences(table)
 
 
@@ -241,8 +241,8 @@ def verdict(table: pd.DataFrame) -> Verdict:
         effects=tuple(found),
         procedure=f"The attention of {len(ranked)} heads was compared with the dependency trees of the sentences"
         f" ({last['source'].iloc[0]}; reference: {last['reference'].iloc[0]}; masked parents: {last['masked'].iloc[0]},"
-        f" coverage {100 * last['coverage'].iloc[0]:.0f} %) and with random ones ({kinds}). Intervals are bootstraps"
-        " over examples that hold for all heads together; p values are corrected for all heads (Holm).",
+        f" coverage {100 * last['coverage'].iloc[0]:.0f} %) and with random ones ({kinds}). Intervals are over"
+        " examples and hold for all heads together; p values are corrected for all heads (Holm).",
         means="A head that is nearer to the true trees than to every kind of random ones gives the words that a tree"
         " points at more attention than their positions, or the direction and length of the arcs, explain.",
         does_not_mean="That the model computes trees, or uses them: a head that attends to verbs is nearer to trees, in"

@@ -23,10 +23,10 @@ from whence.data.lexical.words import STOP_WORDS
 from whence.evaluation.config import AttributionConfig
 from whence.figures import distributions, word_cloud
 from whence.figures.style import INK, apart, house
-from whence.measures.bootstrap import NOT_MEASURED, Interval, paired_bootstrap
+from whence.measures.intervals import NOT_MEASURED, Interval, mean_interval
 from whence.results.columns import Column, Columns
 from whence.results.experiment import Experiment, Needs
-from whence.results.verdict import Effect, Verdict
+from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
     from whence.evaluation.context import Context
@@ -64,12 +64,12 @@ def run(config: Config, context: "Context") -> pd.DataFrame:
     from whence.evaluation.word_scores import occurrences
 
     found = pd.DataFrame(vars(one) for one in occurrences(context, config.method, config.options))
-    rows = [ranked(found[found["method"] == method], method, config.at_least) for method in config.method]
+    rows = [rank_words(found[found["method"] == method], method, config.at_least) for method in config.method]
     table = pd.concat(rows)
     return COLUMNS.table({name: table[name] for name in COLUMNS.columns})
 
 
-def ranked(found: pd.DataFrame, method: str, at_least: int = 1) -> pd.DataFrame:
+def rank_words(found: pd.DataFrame, method: str, at_least: int = 1) -> pd.DataFrame:
     """One explainer's words, from rows of example, word, n and score (a sum over n occurrences)."""
     words = found.groupby("word", sort=True).agg(total=("score", "sum"), count=("n", "sum"), texts=("n", "size"))
     words = words[words["count"] >= at_least].reset_index()
@@ -81,12 +81,12 @@ def ranked(found: pd.DataFrame, method: str, at_least: int = 1) -> pd.DataFrame:
     return words.sort_values(["rank", "word"], kind="stable")[list(COLUMNS.columns)]
 
 
-def effects(table: pd.DataFrame, seed: int = 0) -> list[Effect]:
-    """How far below the middle of the list stop words stand, by each explainer; intervals over the stop words."""
+def effects(table: pd.DataFrame) -> list[Effect]:
+    """How far below the middle of the list stop words rank, by each explainer; intervals over the stop words."""
     found = []
     for method, rows in table.groupby("method", sort=False):
         places = rows.loc[rows["stop"], "place"].to_numpy(float) - 0.5
-        measured = paired_bootstrap(places[None], seed=seed) if len(places) else NOT_MEASURED
+        measured = mean_interval(places[None]) if len(places) else NOT_MEASURED
         label = f"how far below the middle of the list stop words are, by {method}"
         found.append(
             Effect.of("stop_words_below", label, measured, "of the list", SMALLEST, len(places), variant=str(method))
@@ -129,9 +129,9 @@ def figure(table: pd.DataFrame) -> Figure:
     return drawn
 
 
-def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
+def verdict(table: pd.DataFrame) -> Verdict:
     """Whether stop words rank low, by the first explainer."""
-    found = effects(table, seed)
+    found = effects(table)
     answer, sentence = decide(found[0], str(table["method"].iloc[0]))
     top = ", ".join(summary(table, 8).iloc[:, 1].dropna())
     return Verdict(
@@ -148,17 +148,17 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
     )
 
 
-def decide(effect: Effect, method: str) -> tuple[Any, str]:
+def decide(effect: Effect, method: str) -> tuple[Answer, str]:
     """Yes if the whole interval is a tenth of the list below the middle, no if it is above that."""
     if effect.n < 10:
         return "undecided", f"There are {effect.n} stop words among these words, too few to say where they rank."
     where = f"at {effect.value + 0.5:.2f} of the list ({effect.low + 0.5:.2f} to {effect.high + 0.5:.2f})"
     scale = "0 is the top, 1 the bottom, 0.5 the mean of all words"
-    if effect.low > effect.smallest:
-        return "yes", f"By {method}, stop words get low scores: on average they rank {where}; {scale}."
-    if effect.high < effect.smallest:
-        return "no", f"By {method}, stop words get no lower scores than others: they rank {where}; {scale}."
-    return "undecided", f"By {method}, stop words may or may not get lower scores: they rank {where}; {scale}."
+    return effect.judge(
+        yes=f"By {method}, stop words get low scores: on average they rank {where}; {scale}.",
+        no=f"By {method}, stop words get no lower scores than others: they rank {where}; {scale}.",
+        undecided=f"By {method}, stop words may or may not get lower scores: they rank {where}; {scale}.",
+    )
 
 
 EXPERIMENT = Experiment(

@@ -1,1 +1,1 @@
-"""The report: results and figures become one page that stands alone. Knows nothing of torch."""
+"""The report: results and figures become one self-contained page. Imports no torch."""

@@ -11,7 +11,7 @@ _FORBIDDEN = {"script", "foreignObject", "iframe", "image", "style", "a", "anima
 
 
 def checked(svg: str, prefix: str) -> str:
-    """The SVG with ids of its own, if it is only a picture: no scripts, no links, nothing from outside."""
+    """The SVG with unique ids, if it is only a picture: no scripts, no links, nothing external."""
     try:
         if "<!" in svg:
             raise ValueError("it has declarations or comments")
@@ -51,7 +51,7 @@ def places(page: AuditPage) -> Iterable[tuple[tuple[int, int, int], int]]:
 
 
 def too_many(page: AuditPage, excess: int) -> set[tuple[int, int, int]]:
-    """The largest figures, as many as must go to save so many bytes."""
+    """The largest figures, as many as must be left out to save so many bytes."""
     left_out: set[tuple[int, int, int]] = set()
     for place, size in sorted(places(page), key=lambda figure: (-figure[1], figure[0])):
         if excess <= 0:

@@ -7,26 +7,30 @@ from typing import Literal
 from whence.results.verdict import QUESTIONS, Verdict
 
 MATTERS, ASKABLE, FAITHFUL, TESTED, EXCLUSIVE, PLAUSIBLE = QUESTIONS
+Word = Literal["yes", "no", "undecided", "not asked"]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A word, a sentence, and which questions were asked for it."""
+    """A word, a sentence, what to do, and which questions were asked for it."""
 
-    word: Literal["yes", "no", "undecided", "not asked"]
+    word: Word
     sentence: str
+    advice: str
     rests_on: str
 
 
 def answer(verdicts: Mapping[int, Verdict]) -> Answer:
-    """Is this attention an explanation? *Yes* asks that attention matters and is faithful, and that nothing speaks
-    against; *no* asks for one of these two to be *no*; all else is undecided.
+    """Is this attention an explanation? *Yes* asks that attention matters, at least in part, and is faithful; *no* asks
+    for one of these two to be *no*; all else is undecided. Other questions qualify the answer and do not change it,
+    except that where the question cannot be asked, or the tests fail, there is none.
     """
     word, sentence = _decided({number: verdict.answer for number, verdict in verdicts.items()})
-    return Answer(word, sentence, _rests_on(verdicts))
+    advice = [verdicts[number].advice for number in (MATTERS, FAITHFUL) if number in verdicts]
+    return Answer(word, sentence, " ".join(filter(None, advice)), _rests_on(verdicts))
 
 
-def _decided(answers: Mapping[int, str]) -> tuple[Literal["yes", "no", "undecided", "not asked"], str]:
+def _decided(answers: Mapping[int, str]) -> tuple[Word, str]:
     """The rules, in order: the first that fits decides."""
     if not set(answers) - {PLAUSIBLE}:
         return "not asked", "No question that could decide this was asked."
@@ -41,24 +45,26 @@ def _decided(answers: Mapping[int, str]) -> tuple[Literal["yes", "no", "undecide
         return "undecided", "The tests failed on cases with a known answer, so what they say here cannot be trusted."
     if answers.get(FAITHFUL) == "no":
         return "no", "Where the model attends is not what its predictions rest on."
-    if answers.get(FAITHFUL) == "yes" and answers.get(MATTERS) == "yes":
-        return _in_favour(answers)
+    if answers.get(FAITHFUL) == "yes" and answers.get(MATTERS) in ("yes", "yes, in part"):
+        return "yes", f"The model attends to the words that its predictions rest on{_qualified(answers)}."
     return "undecided", _open(answers)
 
 
-def _in_favour(answers: Mapping[int, str]) -> tuple[Literal["yes", "undecided"], str]:
-    """Attention matters and is faithful: what could still speak against it."""
+def _qualified(answers: Mapping[int, str]) -> str:
+    """What restricts a *yes*."""
+    limits = []
+    if answers[MATTERS] == "yes, in part":
+        limits.append("only some replacements of its attention cost it anything")
     if answers.get(EXCLUSIVE) == "no":
-        return "undecided", "Attention matters and is faithful, but very different attention would have served as well."
+        limits.append("very different attention would have given the same predictions")
     unsure = [number for number in (ASKABLE, TESTED, EXCLUSIVE) if answers.get(number) == "undecided"]
-    if unsure:
-        return "undecided", f"Attention matters and is faithful, but {_listed(unsure)} stayed undecided."
-    return "yes", "The predictions depend on where the model attends, and it attends to what they rest on."
+    limits += [f"{_listed(unsure)} stayed undecided"] if unsure else []
+    return f"; but {', and '.join(limits)}" if limits else ", and they depend on where it attends"
 
 
 def _open(answers: Mapping[int, str]) -> str:
     """Why the answer is neither yes nor no."""
-    if answers.get(MATTERS) == "yes" and FAITHFUL not in answers:
+    if answers.get(MATTERS) in ("yes", "yes, in part") and FAITHFUL not in answers:
         return (
             "The predictions depend on where the model attends. An explanation needs more: whether the words attended "
             "to are those that count (question 3) was not asked."

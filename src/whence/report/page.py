@@ -1,4 +1,4 @@
-"""Verdicts, figures and manifests become one HTML page that stands alone: no network, no script."""
+"""Verdicts, figures and manifests become one self-contained HTML page: no network, no script."""
 
 import json
 import os
@@ -9,9 +9,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from whence.figures.tokens.text import as_html
 from whence.report.inline_svg import checked, places, too_many
 from whence.report.overall_answer import answer
-from whence.report.page_model import AuditPage, Part, Table
+from whence.report.page_model import AuditPage, Part, Table, TextExample
 from whence.results.errors import CannotSave
 from whence.results.format_number import describe_effect, number
 from whence.results.to_json import plain
@@ -59,7 +60,14 @@ def _rendered(audit: AuditPage, left_out: frozenset[tuple[int, int, int]]) -> st
     """Autoescape is on for every template; only figures, checked, go in as they are."""
     templates = PackageLoader("whence.report")
     environment = Environment(loader=templates, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters |= {"words": describe_effect, "cell": _cell, "manifest": _manifest, "head": _head}
+    environment.filters |= {
+        "words": describe_effect,
+        "cell": _cell,
+        "manifest": _manifest,
+        "head": _head,
+        "style": _style,
+        "shaded": _shaded,
+    }
     parts = [
         {"part": part, "answer": answer(part.verdicts), "figures": _figures(number, part, left_out)}
         for number, part in enumerate(audit.parts)
@@ -83,6 +91,16 @@ def _figures(
         ]
         for question, figures in part.figures.items()
     }
+
+
+def _shaded(example: TextExample) -> Markup:
+    """The words of a text shaded by each method's scores; `as_html` escapes them."""
+    return Markup(as_html(example.words, example.scores))
+
+
+def _style(word: str) -> str:
+    """The class of an answer's colours: that of its first word."""
+    return word.partition(",")[0].replace(" ", "-")
 
 
 def _head(table: Table) -> list[Any]:

@@ -17,8 +17,18 @@ class Table:
 
 
 @dataclass(frozen=True)
+class TextExample:
+    """A text with the scores of its words by several explainers, shown under a title."""
+
+    title: str
+    note: str
+    words: Sequence[str]
+    scores: Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True)
 class Further:
-    """The verdict of an experiment that answers none of the six questions but one of its own."""
+    """The verdict of an experiment that answers another question than the six."""
 
     question: str
     verdict: Verdict
@@ -29,8 +39,8 @@ class Part:
     """One audited model on one corpus. Verdicts, figures and tables go by the number of their question.
 
     A figure is a caption and an SVG made by `whence.figures`; those of `further` have the number `NONE`, in the same
-    order. `how` says of a question not asked how to ask it. `results` are the manifests of the results that the
-    verdicts rest on.
+    order. `examples` are shown under question 3. `how` says of a question not asked how to ask it. `results` are the
+    manifests of the results that the verdicts rest on.
     """
 
     name: str
@@ -42,6 +52,7 @@ class Part:
     results: Sequence[Mapping[str, Any]] = ()
     how: Mapping[int, str] = field(default_factory=dict)
     further: Sequence[Further] = ()
+    examples: Sequence[TextExample] = ()
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,10 @@ class Column:
             raise BadData(f"a column holds int, float, bool or str, not {self.kind!r}; choose one of the four")
 
 
+EXAMPLE = Column(int, "number of the example in its split")
+LABEL = Column(str, "the label, where the model predicts one class per text")
+
+
 class Columns:
     """The columns of a tidy table, in order: `Columns("one row per example", example=Column(int, "number"), ...)`."""
 
@@ -53,7 +57,7 @@ class Columns:
         lengths = {name: len(column) for name, column in values.items()}
         if len(set(lengths.values())) > 1:
             listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
-            raise BadData(f"all columns must be of one length; there are: {listed}")
+            raise BadData(f"expected columns of equal length, got: {listed}")
         return values
 
     def _from_rows(self, rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -73,6 +77,11 @@ class Columns:
                 unknown
             )
             raise BadData(f"{where} {' and '.join(wrong)}; the columns are: {', '.join(self.columns)} ({self.what})")
+
+
+def rows_from(columns: Mapping[str, Iterable[Any]], **constant: Any) -> list[dict[str, Any]]:
+    """The rows of columns of one length; every row has the constants too."""
+    return [{**dict(zip(columns, row, strict=True)), **constant} for row in zip(*columns.values(), strict=True)]
 
 
 def _holder(values: Any) -> Any:

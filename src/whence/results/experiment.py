@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from whence.measures.bootstrap import Interval
+from whence.measures.intervals import Interval
 from whence.plugins import Registry
 from whence.results.columns import Columns
 from whence.results.verdict import Verdict
@@ -66,8 +66,10 @@ class Experiment:
     figures: Callable[[Table], Mapping[str, Figure]] = _no_figures  # further ones, by name
     summary: Callable[[Table], Table | None] = _none
     quantities: Callable[[Table], Mapping[str, Interval]] = _no_quantities  # numbers that a ledger may ask for
-    cache_key: Callable[[Any], Mapping[str, str]] = _nothing_more  # what it reads of a corpus beside its checksum
-    remark: Callable[[Table], str] = _no_remark  # a sentence for the ledger, beside the verdict
+    cache_key: Callable[[Any], Mapping[str, str]] = (
+        _nothing_more  # what it reads of a corpus that its checksum does not cover
+    )
+    remark: Callable[[Table], str] = _no_remark  # a sentence for the ledger, in addition to the verdict
     without_texts: Callable[[Table], Table] = _as_it_is  # for pages: no words of corpora that may not be passed on
     pooled: Callable[[Sequence[Table]], Table] | None = None  # one table of several models', for the main figure
 

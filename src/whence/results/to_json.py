@@ -38,7 +38,7 @@ def _check(value: Any, where: str) -> None:
 
 
 def plain(value: Any) -> Any:
-    """The nearest thing that JSON can hold: arrays become lists, NaN becomes None, what is unknown becomes its text."""
+    """The nearest JSON value: arrays become lists, NaN becomes None, unknown objects become text."""
     if isinstance(value, Mapping):
         return {str(name): plain(inner) for name, inner in value.items()}
     if is_dataclass(value) and not isinstance(value, type):

@@ -7,8 +7,8 @@ from support.experiments.instance_adversary import TEXTS, alone, config, context
 from support.tokenizing import reader
 from whence.analysis.instance_adversary import effects
 from whence.data.examples import Example
-from whence.evaluation.attention_search import furthest_attention
-from whence.evaluation.editable_attention import EditableAttention, single_site
+from whence.evaluation.exclusivity.attention_search import furthest_attention
+from whence.evaluation.exclusivity.editable_attention import EditableAttention, single_site
 from whence.experiments import instance_adversary
 from whence.subject.subject import Subject
 

@@ -104,6 +104,6 @@ def test_the_same_model_untrained_stands_beside_it_as_epoch_0(trained, corpus):
     config = syntax.Config(model=str(trained[0]), data="clauses:parents", limit=30, untrained=True, draws=1)
     both = run_experiment("syntax", config, corpus=corpus, quiet=True).table
     assert both["epoch"].unique().tolist() == [0, -1]
-    means = both[(both["head"] == 0) & (both["layer"] == 2)].set_index(["epoch", "tree"])["divergence"]
+    means = both[(both["head"] == -1) & (both["layer"] == 1)].set_index(["epoch", "tree"])["divergence"]
     assert means[0, "true"] == pytest.approx(means[0, "chain"], abs=0.05)
     assert means[-1, "true"] < means[-1, "chain"] - 0.5

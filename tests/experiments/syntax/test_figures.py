@@ -44,7 +44,7 @@ def test_figures_and_quantities_from_the_table_alone(corpus):
 def test_several_models_are_drawn_as_one():
     low, high = (
         [
-            row(0, tree, -0.5, 0.1, divergence=at, divergence_low=at - 1, divergence_high=at + 2, epoch=epoch)
+            row(-1, tree, -0.5, 0.1, divergence=at, divergence_low=at - 1, divergence_high=at + 2, epoch=epoch)
             for epoch in (0, 1)
             for tree, at in ((TRUE, 1.0), ("chain", 2.0))
         ],
@@ -53,7 +53,7 @@ def test_several_models_are_drawn_as_one():
     high = [{**one, "divergence": 3.0, "divergence_low": 2.5, "divergence_high": 6.0} for one in low]
     others = [row(1, TRUE, np.nan, np.nan)]
     made = syntax.pooled([pd.DataFrame(low + others), pd.DataFrame(high)])
-    assert made["head"].tolist() == [0] * 4
+    assert made["head"].tolist() == [-1] * 4
     first = made[(made["epoch"] == 0) & (made["tree"] == TRUE)].iloc[0]
     assert (first["divergence"], first["divergence_low"], first["divergence_high"]) == (2.0, 0.0, 6.0)
     assert (first["difference_low"], first["difference_high"]) == (-0.7, -0.3)
@@ -67,7 +67,7 @@ def found_before(examples):
 
 def test_a_table_can_be_shown_without_the_words_of_a_sentence():
     shown = json.dumps({"words": ["very", "secret"], "weights": [[1.0, 0.0], [0.5, 0.5]], "tree": [[0, 1], [1, 0]]})
-    table = pd.DataFrame({"head": [0, 1], "shown": [shown, None]})
+    table = pd.DataFrame({"head": [-1, 0], "shown": [shown, None]})
     masked = syntax.without_texts(table)
     assert json.loads(masked["shown"][0])["words"] == ["word 1", "word 2"]
     assert json.loads(masked["shown"][0])["weights"] == [[1.0, 0.0], [0.5, 0.5]]

@@ -96,7 +96,7 @@ def test_encoders_without_a_head_translators_and_sinks(model, n):
     table = syntax.run(config, context_of(subject, [FIRST, SECOND, THIRD]))
     assert table["site"].nunique() == n
     assert table["divergence"].notna().all()
-    assert set(table["layer"]) == {1, 2}
+    assert set(table["layer"]) == {0, 1}
 
 
 def test_what_cannot_be_set_beside_trees_is_said(corpus):

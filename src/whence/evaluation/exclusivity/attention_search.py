@@ -11,7 +11,8 @@ from numpy import ndarray
 from torch import Generator, Tensor
 
 from whence.evaluation.context import Context
-from whence.evaluation.editable_attention import EditableAttention, Logits, Rows
+from whence.evaluation.exclusivity.attention_importance import importance_shares
+from whence.evaluation.exclusivity.editable_attention import EditableAttention, Logits, Rows
 from whence.measures.divergence import js_divergence, total_variation
 from whence.subject.batch import Batch
 from whence.subject.subject import probabilities
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 Each = Float[Tensor, "times batch"]
 START = 3.0  # standard deviation of the logits that a search starts from (Jain & Wallace's code)
+RATE = 25.0  # Adam's, divided by the number of steps: how far a logit can move in a search
 TINY = 1e-10  # added before a logarithm, as in their code
 SAFELY = 0.999  # of the limit: what the search finds must hold when the whole model runs
 
@@ -30,7 +32,8 @@ class FurthestAttention:
     """For every text the attention furthest from its own within one `limit` on the change of the prediction.
 
     `restart` says which start led there, -1 where none did: then it is the text's own attention. `tvd` and `change` (by
-    the measure that the config names) are those of a whole forward pass with this attention imposed.
+    the measure that the config names) are those of a whole forward pass with this attention imposed, of probabilities
+    as the search has them; `model_tvd` is that of the model's own probabilities.
     """
 
     limit: float
@@ -38,12 +41,15 @@ class FurthestAttention:
     restart: Int[ndarray, " batch"]
     jsd: Float[ndarray, " batch"]
     tvd: Float[ndarray, " batch"]
+    model_tvd: Float[ndarray, " batch"]
     change: Float[ndarray, " batch"]
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The outcome of each search: rows, their distance from the model's own, and how far the prediction moves."""
+    """The outcome of each search: rows, their distance from the model's own, and how far the prediction moves: without
+    limit, where the decision changes and must not.
+    """
 
     rows: Logits
     jsd: Each
@@ -51,19 +57,25 @@ class Candidates:
 
 
 def furthest_attention(
-    context: Context, batch: Batch, config: "Config", site: str, steps: int
+    context: Context, batch: Batch, config: "Config", site: str, steps: int, factor: float = 1.0
 ) -> tuple[EditableAttention, list[FurthestAttention]]:
-    """The attention of a batch at one site, and within each limit the one furthest from it."""
-    there = EditableAttention(context.subject, batch, site, config.rows, config.special_tokens)
+    """The attention of a batch at one site, and within each limit the one furthest from it.
+
+    Probabilities are those of the logits multiplied by `factor`.
+    """
+    there = EditableAttention(context.subject, batch, site, config.rows, config.special_tokens, config.divergence)
+    if config.divergence == "free":
+        there = there.weighted(importance_shares(there))
     generators = [context.generator(f"adversary {number}") for number in context.numbers_of(batch)]
-    return there, search_within_limits(there, config, steps, generators)
+    return there, search_within_limits(there, config, steps, generators, factor)
 
 
 def search_within_limits(
-    there: EditableAttention, config: "Config", steps: int, generators: Sequence[Generator]
+    there: EditableAttention, config: "Config", steps: int, generators: Sequence[Generator], factor: float = 1.0
 ) -> list[FurthestAttention]:
     """One for every limit of the config; `generators` has random numbers for each text."""
-    search = Search(there, config, starts(there, config.restarts, generators), config.learning_rate or 5 / steps)
+    begin = starts(there, config.restarts, generators)
+    search = Search(there, config, begin, config.learning_rate or RATE / steps, factor)
     for _ in range(steps):
         search.step()
     with torch.no_grad():
@@ -73,22 +85,30 @@ def search_within_limits(
 
 
 def starts(there: EditableAttention, restarts: int, generators: Sequence[Generator]) -> Logits:
-    """Normal logits on the free keys of every text, by its own random numbers, independent of its batch."""
+    """Normal logits on the free keys of every text, by its own random numbers, independent of its batch.
+
+    They are drawn head by head, in the order of their shares in the mean: in whichever order the model has its heads,
+    and whatever heads it has beside them that do nothing, each starts from the same.
+    """
     logits = torch.zeros(restarts, *there.own.shape)
-    cells = (there.free & (there.share[..., None] > 0)).cpu()  # [batch head row key]
+    cells = (there.free & there.counted[..., None]).cpu()  # [batch head row key]
+    orders = there.share.sum(-1).argsort(dim=1, descending=True, stable=True).tolist()  # [batch head]
     for text, generator in enumerate(generators):
-        drawn = torch.randn(restarts, int(cells[text].sum()), generator=generator)
-        logits[:, text][:, cells[text]] = START * drawn
+        for head in orders[text]:
+            drawn = torch.randn(restarts, int(cells[text, head].sum()), generator=generator)
+            logits[:, text, head][:, cells[text, head]] = START * drawn
     return logits.to(there.own.device)
 
 
 class Search:
     """Adam on the logits of all texts, restarts and penalised changes at once; `best` is the outcome so far."""
 
-    def __init__(self, there: EditableAttention, config: "Config", begin: Logits, rate: float) -> None:
-        self.there, self.config, self.restarts = there, config, len(begin)
-        self.base = probabilities(there.replay.output).float()
-        self.factor = change_factor(config.measure, self.base.shape[-1])
+    def __init__(
+        self, there: EditableAttention, config: "Config", begin: Logits, rate: float, factor: float = 1.0
+    ) -> None:
+        self.there, self.config, self.restarts, self.factor = there, config, len(begin), factor
+        self.base = probabilities(factor * there.replay.output.float())
+        self.per_tvd = change_factor(config.measure, self.base.shape[-1])
         levels = torch.tensor(config.penalised, device=begin.device)
         self.allowed = levels.repeat_interleave(self.restarts)[:, None]  # [times 1]
         self.logits = begin.repeat(len(levels), 1, 1, 1, 1).requires_grad_()
@@ -105,16 +125,23 @@ class Search:
         self.optimiser.step()
 
     def look(self) -> Float[Tensor, ""]:
-        """The objective to maximise: Σ JSD − penalty · (change − allowed)₊ + spread · mean JSD between restarts."""
+        """The objective to maximise: Σ JSD − penalty · (change − allowed)₊ + spread · mean JSD between restarts.
+
+        Where the decision must be kept, the penalty is also on how far another class is above it.
+        """
         there, config = self.there, self.config
         rows = there.weights(self.logits)
-        probs = probabilities(there.answers(self.logits, rows))
-        change = self.factor * total_variation(probs, self.base)  # [times batch]
-        jsd = there.over_rows(Divergence.apply(rows, there.own))
-        self._keep(Candidates(rows.detach(), jsd.detach(), change.detach()))
-        gain = (jsd - config.penalty * (change - self.allowed).clamp_min(0)).sum()
+        compared, probs = there.compared(rows), probabilities(self.factor * there.logits_under(self.logits, rows))
+        change = self.per_tvd * total_variation(probs, self.base)  # [times batch]
+        jsd = there.over_rows(Divergence.apply(compared, there.compared_own))
+        excess, met = (change - self.allowed).clamp_min(0), change.detach()
+        if not config.change_decision:
+            margin = there.margin(probs)
+            excess, met = excess - margin.clamp_max(0), met.masked_fill(margin.detach() <= 0, torch.inf)
+        self._keep(Candidates(rows.detach(), jsd.detach(), met))
+        gain = (jsd - config.penalty * excess).sum()
         if config.spread and self.restarts > 1:
-            gain = gain + config.spread * between(there, rows, self.restarts).sum()
+            gain = gain + config.spread * between(there, compared, self.restarts).sum()
         return gain
 
     def _keep(self, now: Candidates) -> None:
@@ -191,7 +218,7 @@ def between(there: EditableAttention, rows: Logits, restarts: int) -> Float[Tens
 
 
 def chosen(search: Search, limit: float, base: Float[Tensor, "batch class"]) -> FurthestAttention:
-    """The furthest candidate within the limit; the text's own attention where there is none.
+    """The furthest candidate within the limit; the text's own attention where there is none. `base` are the logits.
 
     A candidate that a pass of the whole model does not confirm is dropped.
     """
@@ -200,11 +227,17 @@ def chosen(search: Search, limit: float, base: Float[Tensor, "batch class"]) -> 
     rows = torch.where(
         jsd[:, None, None, None] > 0, found.rows[which, torch.arange(len(which), device=which.device)], there.own
     )
-    moved = total_variation(there.imposing(rows), base)
-    kept = (jsd > 0) & (search.factor * moved <= limit)
+    logits = there.imposing(rows)
+    moved, model_moved = (
+        total_variation((factor * logits).softmax(-1), (factor * base).softmax(-1)) for factor in (search.factor, 1.0)
+    )
+    kept = (jsd > 0) & (search.per_tvd * moved <= limit)
+    if not search.config.change_decision:
+        kept &= logits.argmax(-1) == base.argmax(-1)
     rows = torch.where(kept[:, None, None, None], rows, there.own)
-    exact = js_divergence(rows.double().cpu().numpy(), there.own.double().cpu().numpy())  # [batch head row]
-    apart = np.maximum((exact * there.share.cpu().numpy()).sum((-1, -2)), 0.0)
-    tvd = torch.where(kept, moved, 0.0).cpu().numpy()
+    both = (there.compared(one).double().cpu().numpy() for one in (rows, there.own))
+    exact = js_divergence(*both) * there.share.cpu().numpy()  # [batch head row]
+    tvd, model_tvd = (torch.where(kept, one, 0.0).cpu().numpy() for one in (moved, model_moved))
     restart = torch.where(kept, which % search.restarts, -1).cpu().numpy()
-    return FurthestAttention(limit, rows, restart, apart, tvd, search.factor * tvd)
+    apart = np.maximum(exact.sum((-1, -2)), 0.0)
+    return FurthestAttention(limit, rows, restart, apart, tvd, model_tvd, search.per_tvd * tvd)

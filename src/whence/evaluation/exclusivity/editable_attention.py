@@ -1,5 +1,6 @@
 """Attention that can be replaced at one site, with gradients, and the predictions under it."""
 
+from copy import copy
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -15,13 +16,14 @@ from whence.core.overrides import Override, from_logits, imposed
 from whence.core.replay.attention import Replay
 from whence.core.site import repeated
 from whence.evaluation.context import Context
-from whence.evaluation.locations import keys_are_tokens, matching
+from whence.evaluation.locations import matching, sites_of_tokens
 from whence.subject.batch import Batch
 from whence.subject.subject import Subject
 from whence.subject.targets import predicted
 from whence.training.adversarial import real_rows
 
 Which = Literal["read", "all"]
+Compared = Literal["free", "row"]
 Logits = Float[Tensor, "times batch head row key"]
 Rows = Float[Tensor, "batch head row key"]
 SHARP = 1e4  # a logit so far above the others that the softmax is one there and zero elsewhere
@@ -62,13 +64,23 @@ class EditableAttention:
     with `all` the row of every token; in every head. On each row the weight of the free keys is redistributed among
     them: those that are permitted, and not special unless `special_tokens`. Of several predictions the last is used.
 
-    `own` is what the model has in these rows, `share` how much of a mean each row is. To predict, only what comes after
-    the site runs again; and where the model's logits are an affine function of one row of weights, as when a linear map
-    reads a weighted mean, nothing at all: they are the mean of what they are at each single key.
+    `own` is what the model has in these rows, `mass` how much of it is on free keys, `share` how much of a mean each
+    row is: all alike, unless they are weighted. Rows are compared as distributions over the free keys alone, each
+    divided by its `mass`; with `divergence="row"` as they are, over all keys.
+
+    To predict, only what comes after the site runs again; and where the model's logits are an affine function of one
+    row of weights, as when a linear map reads a weighted mean, nothing at all: they are the mean of what they are at
+    each single key.
     """
 
     def __init__(
-        self, subject: Subject, batch: Batch, site: str, rows: Which = "read", special_tokens: bool = False
+        self,
+        subject: Subject,
+        batch: Batch,
+        site: str,
+        rows: Which = "read",
+        special_tokens: bool = False,
+        divergence: Compared = "free",
     ) -> None:
         self.subject, self.batch, self.site = subject, batch, site
         self.target = predicted(subject, batch)
@@ -78,16 +90,25 @@ class EditableAttention:
         every = torch.arange(n_query, device=subject.device).expand(len(batch), -1)
         self.places = self.editable.int().argmax(1)[:, None] if one else every  # [batch row]
         self.own = self.taken(self.replay.call.weights.float())  # [batch head row key]
-        sparing = not special_tokens and keys_are_tokens(subject, site)
+        sparing = not special_tokens and site in sites_of_tokens(subject)
         self.special = batch.special.to(subject.device) if sparing else None
         self.free, self.in_part = self._free()  # [batch head row key]
-        counted = self.editable.gather(1, self.places)[:, None]  # [batch 1 row]
-        self.share = counted / (counted.sum(-1, keepdim=True) * self.own.shape[1]).clamp_min(1)
+        self.counted = self.editable.gather(1, self.places)[:, None].expand(self.own.shape[:-1])  # [batch head row]
+        self.share = self.counted / self.counted.sum((1, 2), keepdim=True).clamp_min(1)
         self.mass = (self.own * self.free).sum(-1, keepdim=True)
         self.bound = self.own.masked_fill(self.free, 0.0)
         nothing = ~self.free.any(-1, keepdim=True)
         self.barred = torch.zeros_like(self.own).masked_fill(~(self.free | nothing), -torch.inf)
+        self.within_free = divergence == "free" and self.in_part
+        self.of_free = self.free / self.mass.clamp_min(torch.finfo(self.own.dtype).tiny)
+        self.compared_own = self.compared(self.own)
         self.at_each_key = self._short_cut()
+
+    def weighted(self, share: Float[Tensor, "batch head row"]) -> "EditableAttention":
+        """The same with other weights in the mean over heads and rows; of each text they sum to one."""
+        other = copy(self)
+        other.share = share
+        return other
 
     def read(self, output: Any) -> Float[Tensor, "copies class"]:
         """The logits of the explained prediction, for any number of copies of the batch."""
@@ -100,21 +121,33 @@ class EditableAttention:
         shared_out = (logits + self.barred).softmax(-1)
         return self.bound + self.mass * shared_out if self.in_part else shared_out
 
-    def answers(self, logits: Logits, weights: Logits) -> Float[Tensor, "times batch class"]:
+    def logits_under(self, logits: Logits, weights: Logits) -> Float[Tensor, "times batch class"]:
         """The model's logits under these weights, which are those that `logits` make."""
         if self.at_each_key is not None:
             return torch.einsum("tbk,bkc->tbc", weights[:, :, 0, 0], self.at_each_key)
         return self.replay(self._rule(logits), times=len(logits)).float()
 
+    def margin(self, logits: Float[Tensor, "*times batch class"]) -> Float[Tensor, "*times batch"]:
+        """How far the logit of the predicted class is above that of the best other class."""
+        chosen = self.target.classes.to(logits.device)[:, None].expand(*logits.shape[:-1], 1)
+        return (logits.gather(-1, chosen) - logits.scatter(-1, chosen, -torch.inf).amax(-1, keepdim=True))[..., 0]
+
+    def compared(self, rows: Logits | Rows) -> Logits | Rows:
+        """Rows as they are compared with others: divided by the mass of their free keys, the other keys left out."""
+        return rows * self.of_free if self.within_free else rows
+
     @torch.no_grad()
     def imposing(self, rows: Rows) -> Float[Tensor, "batch class"]:
-        """The model's probabilities when these rows are imposed on it: one whole forward pass, without replay."""
+        """The model's logits when these rows are imposed on it: one whole forward pass, without replay."""
+        rows = torch.where(self.share[..., None] > 0, rows, self.own)
+        with attending(self.subject.model, override={self.site: imposed(self.whole(rows))}, watch=None):
+            return self.read(self.subject.model(**self.batch.inputs)).double()
+
+    def whole(self, rows: Rows) -> Float[Tensor, "batch head query key"]:
+        """All rows of the site, with these in their places."""
         own = self.replay.call.weights
         at = self.places[:, None, :, None].expand(-1, own.shape[1], -1, own.shape[-1])
-        rows = torch.where(self.share[..., None] > 0, rows, self.own)
-        whole = own.scatter(2, at, rows.to(own.dtype))
-        with attending(self.subject.model, override={self.site: imposed(whole)}, watch=None):
-            return self.read(self.subject.model(**self.batch.inputs)).double().softmax(-1)
+        return own.scatter(2, at, rows.to(own.dtype))
 
     def taken(self, weights: Shaped[Tensor, "batch head query key"]) -> Shaped[Tensor, "batch head row key"]:
         """The rows that can be replaced."""
@@ -123,14 +156,18 @@ class EditableAttention:
 
     def inputs(self) -> Int[ndarray, " batch"]:
         """How many keys of each text are free."""
-        return (self.free & (self.share[..., None] > 0)).any(2).any(1).sum(-1).cpu().numpy()
+        return (self.free & self.counted[..., None]).any(2).any(1).sum(-1).cpu().numpy()
 
     def sharpness(self) -> Float[ndarray, " batch"]:
-        """The largest weight of a free key, mean over heads and editable rows."""
-        return self.over_rows((self.own * self.free).amax(-1)).cpu().numpy()
+        """The largest weight of a free key, as rows are compared; mean over heads and editable rows."""
+        return self.over_rows((self.compared_own * self.free).amax(-1)).cpu().numpy()
+
+    def free_mass(self) -> Float[ndarray, " batch"]:
+        """How much of the weight is on free keys, and can be moved; mean over heads and editable rows."""
+        return self.over_rows(self.mass[..., 0]).cpu().numpy()
 
     def over_rows(self, values: Float[Tensor, "*times batch head row"]) -> Float[Tensor, "*times batch"]:
-        """The mean over heads and editable rows."""
+        """The mean over heads and editable rows, each weighted by its `share`."""
         return (values * self.share).sum((-1, -2))
 
     def _editable(self, rows: Which) -> Bool[Tensor, "batch query"]:
@@ -167,6 +204,6 @@ class EditableAttention:
         at_each_key = self.replay(self._rule(single), times=n_key).float().transpose(0, 1)
         tried = torch.randn(TRIED, *self.own.shape, generator=torch.Generator().manual_seed(0)).to(single) * 3
         meant = torch.einsum("tbk,bkc->tbc", self.weights(tried)[:, :, 0, 0], at_each_key)
-        said = self.replay(self._rule(tried), times=TRIED)
-        close = (meant - said).abs().max() <= 1e-5 * said.abs().max().clamp_min(1.0)
+        replayed = self.replay(self._rule(tried), times=TRIED)
+        close = (meant - replayed).abs().max() <= 1e-5 * replayed.abs().max().clamp_min(1.0)
         return at_each_key if bool(close) else None

@@ -1,0 +1,1 @@
+"""Exclusivity: other attention that gives the same prediction, searched at one site with gradients."""
