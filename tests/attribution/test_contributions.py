@@ -65,7 +65,7 @@ def test_parts_and_biases_sum_to_what_the_model_made(name):
     batch = subject.encode(EXAMPLES)
     layer = layers_of(subject, batch)[0]
     expected = noted(subject, batch, *MADE[name]).reshape(layer.residual.shape)
-    whole = parts(layer).sum(2)
+    whole = next(parts(layer)).sum(2)
     deviation = 1.0
     if layer.norm is not None:
         summed = layer.sum()
@@ -89,8 +89,10 @@ def test_norms_are_the_lengths_of_the_parts(name):
         layers = layers_of(subject, batch, residual)
         assert len(layers) >= 2
         for layer in layers:
-            assert_close(norms(layer), parts(layer).norm(dim=-1), atol=1e-9, rtol=1e-6)
-            assert_close(parts(layer, slice(1, 2)), parts(layer)[:, 1:2])
+            (whole,) = parts(layer)
+            assert_close(norms(layer), whole.norm(dim=-1), atol=1e-9, rtol=1e-6)
+            for step in (1, 2):
+                assert_close(torch.cat(list(parts(layer, step)), 1), whole, atol=1e-12, rtol=1e-12)
 
 
 @torch.no_grad()
@@ -115,7 +117,7 @@ def test_a_slow_loop_over_the_heads_of_bert():
     whole = made.sum(1) + out.bias.double()
     normed = (made - made.mean(-1, keepdim=True)) * norm.weight.double()
     normed = normed / (whole.var(-1, unbiased=False) + norm.eps).sqrt()[:, None, None]
-    assert_close(parts(layer)[0], normed.detach(), atol=1e-5, rtol=1e-4)
+    assert_close(next(parts(layer))[0], normed.detach(), atol=1e-5, rtol=1e-4)
     normed, y = normed.detach(), norm(whole.float()).double().detach()
     by_hand = [
         [max(0.0, float(y[i].abs().sum() - (y[i] - normed[i, j]).abs().sum())) for j in range(n_token)]
@@ -214,7 +216,7 @@ def test_models_that_cannot_be_taken_apart(name, complaint):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"layer": "first"}, "no layer 'first'; there are: auto, rollout, last, mean, or a number"),
+        ({"layer": "first"}, "no layer 'first'; choose from: auto, rollout, last, mean, or a number"),
         ({"layer": 2}, "no layer 2; there are 2, counted from 0"),
         ({"row": "middle"}, "no row 'middle'"),
     ],

@@ -29,7 +29,7 @@ def test_explain_by_tracing(capsys):
         "lat": "from: first, down 2 layers of 2 heads, normalize: softmax_sum",
         "lat_mixed": "from: first, down 2 layers of 2 heads, mixed, normalize: softmax_sum",
         "rollout": "from: first, down 2 layers of 2 heads, heads: mean, residual: yes",
-        "gradient_squared": "of the probability, normalize: softmax_sum",
+        "gradient_squared": "of the margin, normalize: softmax_sum",
     }
     assert all(len(scores) == len(found["tokens"]) for scores in found["scores"].values())
 

@@ -130,6 +130,21 @@ def flaws(shown: str) -> list[str]:
     return re.findall(r"\{None\}|default: None|\(default: ?\)|\(default[^)]*\)\.? \(default[^)]*\)", words)
 
 
+def test_arguments_that_may_be_left_out_are_in_brackets(capsys):
+    shown = {command: whence(capsys, command, "--help").out.splitlines()[0] for command in COMMANDS}
+    assert shown["audit"].endswith("[MODEL] [DATA]")
+    assert shown["reproduce"].endswith("[STUDY]")
+    assert shown["data"].endswith("{list,get,show} [NAME]")
+    assert "[FOLDER]" in shown["report"]
+    assert shown["explain"].endswith("MODEL TEXT|TABLE")
+
+
+def test_columns_that_are_never_inferred_do_not_say_so(capsys):
+    words = " ".join(whence(capsys, "run", "permutation", "--help").out.replace("│", "").split())
+    assert "a text to be produced (default: none)" in words
+    assert "the class (default: inferred)" in words
+
+
 @pytest.mark.parametrize("arguments", [*EACH, *TRAIN])
 def test_help_says_what_is_taken_where_nothing_is_named(arguments, capsys):
     assert flaws(whence(capsys, *arguments, "--help").out) == []

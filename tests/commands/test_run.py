@@ -14,7 +14,12 @@ from support.torchless import judged
 @pytest.mark.parametrize(
     ("name", "options", "model", "rows"),
     [
-        ("erasure", ("--erase", "input", "--sites", "*.0.*", "*.1.*"), "bert", "5 rows, one row per example"),
+        (
+            "faithfulness",
+            ("--erase", "delete", "--method", "raw_attention", "random"),
+            "bert",
+            "10 rows, one row per example",
+        ),
         ("layers", ("--draws", 2, "--special-tokens"), "bert", "30 rows, one row per example, group of layers"),
         ("gating", (), "additive", "5 rows, one row per example"),
         ("correlation", ("--options", "raw_attention.heads=max"), "bert", "15 rows, one row per example and pair"),
@@ -30,6 +35,7 @@ from support.torchless import judged
         ("score", (), "additive", "5 rows, one row per example and seed"),
     ],
 )
+@pytest.mark.usefixtures("figures_as_svg_alone")
 def test_run(name, options, model, rows, capsys, tmp_path):
     asked = (
         "run",
@@ -84,9 +90,9 @@ def test_what_cannot_be_asked_is_said(capsys, tmp_path):
     refused = whence(capsys, "run", "gating", *asked, "--quiet")
     assert refused.code == 2
     assert "does not weigh words one by one" in refused.err
-    refused = whence(capsys, "run", "erasure", *asked, "--sites", "nowhere", "--quiet")
+    refused = whence(capsys, "run", "faithfulness", *asked, "--sites", "nowhere", "--quiet")
     assert refused.code == 2
-    assert "no attention site 'nowhere'; there are: bert.encoder" in refused.err
+    assert "no attention site 'nowhere'; choose from: bert.encoder" in refused.err
     for name, option, said in (
         ("lexicon", ("--lexicon", "mine.csv"), "no lexicon 'mine.csv' and no file of that name"),
         ("words", ("--options", "lat.colour=red"), "lat has no option 'colour'"),

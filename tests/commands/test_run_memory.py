@@ -30,7 +30,7 @@ def test_memory_says_what_cannot_be(capsys, tmp_path):
         (("--kinds", "cnn"), "cnn"),
         (("--width", 6), "width: input should be a multiple of 4"),
         (("--data", "recall:sst", "--data-dir", tmp_path), "Stanford Sentiment Treebank"),
-        (("--data", "recall:imdb"), "there is no recall:imdb; there is: recall:apart, recall:sst, recall:multi30k"),
+        (("--data", "recall:imdb"), "no variant recall:imdb; choose from: recall:apart, recall:sst, recall:multi30k"),
     ):
         said = whence(capsys, "run", "memory", "--out", tmp_path / "out", *options, "--quiet")
         assert said.code == 2

@@ -1,6 +1,7 @@
 """Probes from the command line, on a treebank of a made grammar; drawn and judged again without torch."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -44,32 +45,18 @@ def treebank(n=240, seed=0):
     return "\n".join(made)
 
 
+def probing(model: Path, data: Path) -> list[object]:
+    """The command that trains small linear probes, its results next to the data."""
+    where = ["--model", model, "--data", data, "--out", data.parent]
+    return ["run", "probes", *where, "--train", 120, "--test", 60, "--probe", "logistic", "--json"]
+
+
 def test_a_bare_encoder_on_a_treebank_in_one_command(capsys, tmp_path):
     bare = transformers.BertModel.from_pretrained(saved_models.tagger(), add_pooling_layer=False)
     folder = saved_models.saved("bare-probed", lambda _: bare)
     (tmp_path / "mine.conllu").write_text(treebank())
-    said = whence(
-        capsys,
-        "run",
-        "probes",
-        "--model",
-        folder,
-        "--data",
-        tmp_path / "mine.conllu",
-        "--out",
-        tmp_path,
-        "--tasks",
-        "past_present",
-        "sentence_length",
-        "obj_number",
-        "--train",
-        120,
-        "--test",
-        60,
-        "--probe",
-        "logistic",
-        "--json",
-    )
+    tasks = ("past_present", "sentence_length", "obj_number")
+    said = whence(capsys, *probing(folder, tmp_path / "mine.conllu"), "--tasks", *tasks)
     assert (said.code, said.err) == (0, "")
     found = json.loads(said.out)
     assert [row["task"] for row in found["summary"]] == ["past_present", "sentence_length"]
@@ -86,29 +73,8 @@ def test_trees_without_morphology_are_asked_what_trees_tell(capsys, tmp_path):
     bare = [line.split("\t") for line in treebank().splitlines()]
     kept = ["\t".join([*line[:3], *"___", *line[6:]]) if len(line) > 1 else "" for line in bare]
     (tmp_path / "bare.conllu").write_text("\n".join(kept) + "\n")
-    said = whence(
-        capsys,
-        "run",
-        "probes",
-        "--model",
-        saved_models.bert(),
-        "--data",
-        tmp_path / "bare.conllu",
-        "--out",
-        tmp_path,
-        "--tasks",
-        "sentence_length",
-        "bigram_shift",
-        "past_present",
-        "--train",
-        120,
-        "--test",
-        60,
-        "--probe",
-        "logistic",
-        "--no-untrained",
-        "--json",
-    )
+    tasks = ("sentence_length", "bigram_shift", "past_present")
+    said = whence(capsys, *probing(saved_models.bert(), tmp_path / "bare.conllu"), "--no-untrained", "--tasks", *tasks)
     assert (said.code, said.err) == (0, "")
     found = json.loads(said.out)
     assert [row["task"] for row in found["summary"]] == ["sentence_length", "bigram_shift"]

@@ -71,7 +71,7 @@ def test_what_cannot_be_done():
     subject = reader("bert")
     batch = subject.encode(EXAMPLES)
     for layer, complaint in (
-        ("mean", "no layer 'mean'; there are: sum, last, or a number"),
+        ("mean", "no layer 'mean'; choose from: sum, last, or a number"),
         (2, "no layer 2; there are 2"),
     ):
         with pytest.raises(BadConfig, match=complaint):

@@ -91,7 +91,7 @@ def test_it_warns_where_texts_are_longer_than_heads_are_wide():
 def test_what_cannot_be_done():
     subject = reader("bert")
     with pytest.raises(
-        BadConfig, match=r"effective_attention has no layer 'rollout'; there are: last, mean, or a numb"
+        BadConfig, match=r"effective_attention has no layer 'rollout'; choose from: last, mean, or a numb"
     ):
         explained(subject, subject.encode(SHORT), layer="rollout")
     with pytest.raises(BadConfig, match="does not expose the values"):

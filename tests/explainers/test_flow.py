@@ -169,7 +169,7 @@ def test_rollout_of_fused_heads_is_a_plain_product(heads, residual, monkeypatch)
 def test_heads_that_cannot_be_fused(method):
     subject = reader("bert")
     batch = subject.encode(EXAMPLES)
-    with pytest.raises(BadConfig, match="no heads 'sum'; there are: mean, max, min"):
+    with pytest.raises(BadConfig, match="no heads 'sum'; choose from: mean, max, min"):
         explained(method, subject, batch, heads="sum")
     with pytest.raises(BadConfig, match=f"^{method} follows one stack of self-attention"):
         explained(method, reader("funnel"), reader("funnel").encode(EXAMPLES))
@@ -184,3 +184,22 @@ def test_padding_changes_neither_flow_nor_its_bound(name):
         alone = explained(method, subject, subject.encode(EXAMPLES[2:]))
         assert_allclose(together.scores[2, : alone.scores.shape[1]], alone.scores[0], atol=1e-5)
         assert not together.scores[2, alone.scores.shape[1] :].any()
+
+
+def test_of_a_long_text_only_the_highest_bounds_are_worked_out():
+    subject = reader("bert")
+    batch = subject.encode([Example("the movie was not good"), Example("bad")])
+    target = predicted(subject, batch)
+    whole, some, bound = (
+        explainer(name)(subject, batch, target, **options)
+        for name, options in (("flow", {}), ("flow", {"at_most": 3}), ("flow_bound", {}))
+    )
+    for text in range(2):
+        highest = np.argsort(-bound.scores[text], kind="stable")[:3]
+        others = np.setdiff1d(np.arange(len(bound.scores[text])), highest)
+        assert_allclose(some.scores[text][highest], whole.scores[text][highest])
+        assert_allclose(some.scores[text][others], bound.scores[text][others])
+    assert "4 more tokens, of texts longer than 3, have the bound" in some.how
+    assert "more tokens" not in whole.how
+    with pytest.raises(BadConfig, match="one token of a text at least"):
+        explainer("flow")(subject, batch, target, at_most=0)

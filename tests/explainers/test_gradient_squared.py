@@ -5,7 +5,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from support.additive import WORDED, additive
+from support.models.additive import WORDED, additive
 from support.tokenizing import reader
 from whence.attribution.registry import explainer
 from whence.core.attending import attending
@@ -64,7 +64,7 @@ def test_against_differences_of_the_answer(of):
         step[:, place, width] = 1e-5
         expected[:, place] += ((answer(x + step) - answer(x - step)) / 2e-5) ** 2
     assert_allclose(found.scores, expected, rtol=1e-4, atol=1e-8)
-    said = {"predicted": "probability", "paper": "logit", "code": "sum of all classes' sigmoids"}[of]
+    said = {"predicted": "margin", "paper": "logit", "code": "sum of all classes' sigmoids"}[of]
     assert found.how == f"of the {said}, normalize: none"
 
 
@@ -114,8 +114,8 @@ def test_choices_that_do_not_exist():
     subject = additive()
     batch = subject.encode(WORDED)
     for options, complaint in [
-        ({"of": "loss"}, "no gradient of 'loss'; there are: predicted, paper, code"),
-        ({"normalize": "max"}, "no normalize 'max'; there are: softmax_sum"),
+        ({"of": "loss"}, "no gradient of 'loss'; choose from: predicted, paper, code"),
+        ({"normalize": "max"}, "no normalize 'max'; choose from: softmax_sum"),
     ]:
         with pytest.raises(BadConfig, match=complaint):
             EXPLAIN(subject, batch, predicted(subject, batch), **options)

@@ -36,7 +36,7 @@ def answers(subject, batch, target, vectors):
 def test_scores_sum_to_the_change_of_the_answer(name, baseline):
     subject = reader(name)
     batch = subject.encode(EXAMPLES)
-    target = predicted(subject, batch)
+    target = predicted(subject, batch, "probability")
     found = explained(subject, batch, baseline=baseline)
     table = subject.model.get_input_embeddings()
     ids = batch.inputs["input_ids"]
@@ -88,10 +88,10 @@ def test_padding_gets_nothing_and_texts_do_not_depend_on_each_other():
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"baseline": "noise"}, "no baseline 'noise'; there are: zero, padding"),
-        ({"steps": 0}, "steps are from 1 to most_steps; came 0 and 1024"),
-        ({"steps": 9, "most_steps": 8}, "steps are from 1 to most_steps; came 9 and 8"),
-        ({"small": -1.0}, "a delta is small as a part of the change, above 0; came -1"),
+        ({"baseline": "noise"}, "no baseline 'noise'; choose from: zero, padding"),
+        ({"steps": 0}, "steps are from 1 to most_steps; got 0 and 1024"),
+        ({"steps": 9, "most_steps": 8}, "steps are from 1 to most_steps; got 9 and 8"),
+        ({"small": -1.0}, "a delta is small as a part of the change, above 0; got -1"),
     ],
 )
 def test_choices_that_do_not_exist(options, complaint):

@@ -8,7 +8,7 @@ from support.tokenizing import reader
 from whence.attribution.registry import explainer
 from whence.data.examples import Example
 from whence.evaluation.rationale_match import rationale_match
-from whence.measures.bootstrap import paired_bootstrap
+from whence.measures.intervals import mean_interval
 from whence.subject.metrics import accuracy
 from whence.subject.targets import predicted
 
@@ -37,7 +37,7 @@ def test_the_model_has_learned_to_answer(story_reader, stories):
 
 def test_raw_attention_finds_the_supporting_sentence(story_reader, stories, chance):
     hits = pointing(story_reader, stories["test"], "raw_attention")
-    interval = paired_bootstrap(hits[None].astype(float))
+    interval = mean_interval(hits[None].astype(float))
     print(f"raw attention {interval.mean:.3f} [{interval.low:.3f}, {interval.high:.3f}], chance {chance:.3f}")
     exact = binomtest(int(hits.sum()), len(hits)).proportion_ci(0.95)
     assert len(hits) == 300
@@ -65,5 +65,5 @@ def test_a_text_that_comes_whole_is_ranked_as_a_whole(story_reader, stories):
     reached, by_chance = (
         rationale_match(story_reader, stories["test"], method).average for method in ("raw_attention", "random")
     )
-    difference = paired_bootstrap((reached - by_chance)[None])
+    difference = mean_interval((reached - by_chance)[None])
     assert difference.low > 0.2

@@ -12,7 +12,7 @@ from torch.testing import assert_close
 
 from support.models.pooled_reader import stacked
 from support.tokenizing import reader
-from support.tracing import EXAMPLES, METHODS, scores
+from support.tracing import EXAMPLES, METHODS, READ_AT, scores
 from whence.attribution.registry import explainer
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
@@ -190,18 +190,7 @@ def test_rows_against_a_slow_loop(name):
             assert found.how.startswith(f"from: {f'token {row}' if isinstance(row, int) else row}, down 2 layers of 4")
 
 
-@pytest.mark.parametrize(
-    ("name", "row"),
-    [
-        ("bert", "first"),
-        ("gpt2", "last"),
-        ("xlm-roberta", "prediction"),
-        ("llama", "prediction"),
-        ("modernbert", "first"),
-        ("transformer-post-learned", "mean"),
-        ("transformer-pre-sinusoidal", "first"),
-    ],
-)
+@pytest.mark.parametrize(("name", "row"), [*READ_AT, ("transformer-post-learned", "mean")])
 def test_left_to_itself_it_starts_where_the_answer_is_read(name, row):
     subject = reader(name)
     batch = subject.encode(EXAMPLES)
@@ -250,8 +239,8 @@ def test_models_that_have_no_stack(name, why):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"normalize": "softmax"}, "no normalize 'softmax'; there are: softmax_sum, softmax_mean, l1, none"),
-        ({"row": "middle"}, "no row 'middle'; there are: auto, first, last, mean, prediction, or a token's number"),
+        ({"normalize": "softmax"}, "no normalize 'softmax'; choose from: softmax_sum, softmax_mean, l1, none"),
+        ({"row": "middle"}, "no row 'middle'; choose from: auto, first, last, mean, prediction, or a token's number"),
         ({"row": 3}, "no token 3 in a text of 3 tokens; they are counted from 0"),
         ({"row": -4}, "no token -4 in a text of 3 tokens"),
     ],

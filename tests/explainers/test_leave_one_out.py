@@ -5,10 +5,11 @@ import torch
 from numpy.testing import assert_allclose
 
 from support import zoo
-from support.additive import WORDED, additive
 from support.explained import EXAMPLES
+from support.models.additive import WORDED, additive
 from support.tokenizing import reader, wordpiece
 from whence.attribution.registry import explainer
+from whence.core.errors import BadConfig
 from whence.data.examples import Example
 from whence.subject.subject import Subject
 from whence.subject.targets import Target, predicted
@@ -18,7 +19,7 @@ from whence.subject.targets import Target, predicted
 def test_really_taking_the_word_from_the_text(options):
     subject = additive(**options)
     batch = subject.encode(WORDED)
-    target = predicted(subject, batch)
+    target = predicted(subject, batch, "probability")
     found = explainer("leave_one_out")(subject, batch, target)
     for row, example in enumerate(WORDED):
         words = example.text.split()
@@ -99,3 +100,41 @@ def test_a_short_text_without_special_tokens():
     ]
     assert_allclose(found.scores[0], [logits[0] - logits[1], logits[0] - logits[2]], atol=1e-5)
     assert found.scores[1].tolist() == [0.0, 0.0]  # nothing is left of it without its only token
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
+def test_a_long_text_is_left_out_in_runs(name):
+    """Eleven words in at most four runs: of three neighbours each, and the rest."""
+    subject = reader(name)
+    long, short = "the movie was not good and the story was bad !", "bad film"
+    batch = subject.encode([Example(long), Example(short)])
+    target = predicted(subject, batch, "logit")
+    found = explainer("leave_one_out")(subject, batch, target, at_most=4)
+    exact = explainer("leave_one_out")(subject, batch, target, at_most=99)
+    assert "neighbours at a time" in found.how
+    assert "token deleted" in exact.how
+    short_run = (~batch.special[1]).nonzero().flatten().tolist()
+    assert len(short_run) <= 4
+    assert_allclose(found.scores[1], exact.scores[1], atol=1e-6)
+    alone = subject.encode([Example(long)])
+    places = (~alone.special[0]).nonzero().flatten()
+    if subject.task.name == "causal-lm":
+        places = places[places <= int(target.positions[0])]
+    size = -(-len(places) // 4)
+    real = batch.mask[0].nonzero().flatten()
+    moves = subject.task.name == "causal-lm"
+    own = Target(target.classes[:1], target.positions[:1] - (int(real[0]) if moves else 0), "logit")
+    for run in places.split(size):
+        left = [place for place in range(alone.special.shape[1]) if place not in run.tolist()]
+        inputs = {name: tensor[:, left] for name, tensor in alone.inputs.items()}
+        position = own.positions - (len(run) if moves else 0)
+        without = Target(own.classes, position, "logit").of(subject.logits(alone.with_inputs(**inputs)))
+        fall = float((own.of(subject.logits(alone)) - without).detach()) / len(run)
+        assert_allclose(found.scores[0, real[run]], fall, atol=2e-5)
+
+
+def test_too_few_runs_are_refused():
+    subject = reader("bert")
+    batch = subject.encode(EXAMPLES)
+    with pytest.raises(BadConfig, match="two runs at least"):
+        explainer("leave_one_out")(subject, batch, predicted(subject, batch), at_most=1)

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from torch.testing import assert_close
 
 from support import zoo
-from support.additive import WORDED, additive
 from support.explained import EXAMPLES, tape_of
+from support.models.additive import WORDED, additive
 from support.tokenizing import is_reader, reader, wordpiece
 from whence.attribution.registry import about, explainer, names
 from whence.core.attending import attending
@@ -170,10 +170,10 @@ def test_methods_by_name():
     )
     assert explainer("raw-attention") is explainer("raw_attention")
     with pytest.raises(
-        BadConfig, match=r"no explainer 'raw_atention' \(did you mean raw_attention\?\); there are: att"
+        BadConfig, match=r"no explainer 'raw_atention' \(did you mean raw_attention\?\); choose from: att"
     ):
         explainer("raw_atention")
-    with pytest.raises(BadConfig, match="no explainer 'zzz'; there are"):
+    with pytest.raises(BadConfig, match="no explainer 'zzz'; choose from"):
         explainer("zzz")
     assert all(about(name).endswith((".", "?")) for name in names())
 

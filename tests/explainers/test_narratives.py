@@ -15,7 +15,7 @@ from whence.data.examples import Example
 from whence.data.synthetic import narratives
 from whence.evaluation.rationale_match import parts, rationale_match
 from whence.explainers.lat import traced
-from whence.measures.bootstrap import paired_bootstrap
+from whence.measures.intervals import mean_interval
 from whence.subject.batch import Batch
 from whence.subject.metrics import agreement
 from whence.subject.targets import predicted
@@ -164,6 +164,6 @@ def test_a_trained_model_finds_the_mood_words(corpus, tmp_path):
     subject = train(training, tmp_path / "m", corpus=corpus, quiet=True)
     assert agreement(subject, corpus["test"]).mean() > 0.6
     reached, by_chance = (rationale_match(subject, corpus["test"], method).average for method in ("lat", "random"))
-    interval, difference = paired_bootstrap(reached[None]), paired_bootstrap((reached - by_chance)[None])
+    interval, difference = mean_interval(reached[None]), mean_interval((reached - by_chance)[None])
     print(f"lat {interval.mean:.3f} [{interval.low:.3f}, {interval.high:.3f}], random {by_chance.mean():.3f}")
     assert difference.low > 0.1

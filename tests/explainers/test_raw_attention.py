@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose
 from tokenizers.processors import TemplateProcessing
 
 from support import zoo
-from support.additive import WORDED, additive
 from support.explained import EXAMPLES, tape_of
+from support.models.additive import WORDED, additive
 from support.tokenizing import reader, wordpiece
+from support.tracing import READ_AT
 from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig
 from whence.subject.subject import Subject
@@ -59,17 +60,7 @@ def test_a_pooling_attention_has_one_row():
 
 @pytest.mark.parametrize(
     ("name", "row"),
-    [
-        ("bert", "first"),
-        ("gpt2", "last"),
-        ("xlm-roberta", "prediction"),
-        ("llama", "prediction"),
-        ("bart", "prediction"),
-        ("bart-classifier", "last"),
-        ("transformer-pre-none", "mean"),
-        ("modernbert", "first"),
-        ("transformer-pre-sinusoidal", "first"),
-    ],
+    [*READ_AT, ("bart", "prediction"), ("bart-classifier", "last"), ("transformer-pre-none", "mean")],
 )
 def test_left_to_itself_it_reads_where_the_answer_is_read(name, row):
     subject = reader(name)
@@ -119,11 +110,11 @@ def test_the_share_of_a_sink_goes_to_no_token():
     [
         ({"layer": 2}, "no layer 2; there are 2, counted from 0"),
         ({"layer": -3}, "no layer -3; there are 2"),
-        ({"layer": "first"}, "no layer 'first'; there are: last, mean, or a number"),
+        ({"layer": "first"}, "no layer 'first'; choose from: last, mean, or a number"),
         ({"heads": 4}, "no head 4; there are 4, counted from 0"),
         ({"heads": -5}, "no head -5; there are 4"),
-        ({"heads": "sum"}, "no heads 'sum'; there are: mean, max, min, or a number"),
-        ({"row": "middle"}, "no row 'middle'; there are: auto, first, last, mean, prediction, or a token's number"),
+        ({"heads": "sum"}, "no heads 'sum'; choose from: mean, max, min, or a number"),
+        ({"row": "middle"}, "no row 'middle'; choose from: auto, first, last, mean, prediction, or a token's number"),
     ],
 )
 def test_choices_that_do_not_exist(options, complaint):

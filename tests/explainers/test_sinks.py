@@ -157,7 +157,7 @@ def test_what_raw_attention_and_rollout_make_of_what_is_left():
 def test_a_limit_that_is_no_share(limit):
     subject = reader("bert")
     batch = subject.encode(EXAMPLES)
-    with pytest.raises(BadConfig, match="a sink draws a mean weight above a number between 0 and 1; came"):
+    with pytest.raises(BadConfig, match="a sink draws a mean weight above a number between 0 and 1; got"):
         explained("sinks", subject, batch, least=limit)
     with pytest.raises(BadConfig, match="above a number between 0 and 1"):
         explained("rollout", subject, batch, without_sinks=limit)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from support import zoo
 from support.tokenizing import reader
 from whence.attribution.registry import explainer
+from whence.attribution.single_layers import layers_alone
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.data.examples import Example
@@ -157,3 +158,18 @@ def test_models_whose_layers_do_not_run_alone(name, complaint):
     subject = reader(name)
     with pytest.raises(BadConfig, match=complaint):
         explained(subject, subject.encode(EXAMPLES))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("name", "given"), [("bert", True), ("llama", True), ("bart", True), ("deberta-v2", False)])
+def test_contexts_are_handed_to_sites_that_take_them(name, given):
+    """There nothing is mixed again; both ways give the same output."""
+    subject = reader(name)
+    batch = subject.encode(EXAMPLES[:1])
+    names = [site for site, about in subject.sites.items() if about.kind == "cross" or name != "bart"]
+    for layer in layers_alone(subject, batch.inputs, names).values():
+        assert layer.takes_contexts is given
+        keys = torch.arange(layer.permitted.shape[-1])
+        quick = layer.without(keys)
+        layer.takes_contexts = False
+        assert_allclose(quick, layer.without(keys), atol=2e-5)

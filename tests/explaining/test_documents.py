@@ -11,6 +11,7 @@ from whence.attribution.registry import explainer
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
 from whence.explaining.documents import read_document, split_paragraphs
+from whence.subject.named_targets import Question
 from whence.subject.subject import Subject
 from whence.subject.targets import Target, predicted
 
@@ -60,7 +61,8 @@ def test_each_words_share_times_its_paragraphs_part_in_the_answer(method):
     assert np.abs(expected).sum() == pytest.approx(1)
     assert document.prediction == subject.labels[answer]
     assert document.probability == pytest.approx(np.mean(alone, 0)[answer], abs=1e-6)
-    assert document.notes == ("read in paragraphs: 3, none longer than the model's 64 tokens",)
+    said = "read in paragraphs: 3, none longer than the model's 64 tokens"
+    assert document.notes == (said, f"explained: the margin of {document.prediction}")
     assert "in each of 3 paragraphs, weighted by its share of the prediction" in document.attributions[0].how
 
 
@@ -81,11 +83,11 @@ def test_many_paragraphs_in_several_batches_and_a_short_limit():
 
 def test_what_cannot_be_cut():
     subject = reader("bert")
-    for more in ({"pair": "a film"}, {"target": "ein Film"}):
-        with pytest.raises(
-            BadConfig, match="only a single text is cut into paragraphs; leave out the second text and the target"
-        ):
+    for more in ({"pair": "a film"}, {"at": "film"}):
+        with pytest.raises(BadConfig, match="only a single text is cut into paragraphs; leave out the second text and"):
             explain(subject, TEXT, **more, paragraphs=True)
+    with pytest.raises(BadData, match="the label 'ein Film' is unknown to the model"):
+        explain(subject, TEXT, target="ein Film", paragraphs=True)
     with pytest.raises(BadData, match="the text is empty"):
         read_document(subject, " \n\n ")
     with pytest.raises(BadConfig, match="this model is for token-classification"):
@@ -99,3 +101,15 @@ def test_a_hierarchical_attention_network_has_its_own_product():
     found = explainer("raw_attention")(subject, batch, predicted(subject, batch))
     assert found.how.startswith("layer: word × sentence")
     assert found.scores.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_another_class_weighs_paragraphs_by_its_own_probability():
+    subject = reader("bert")
+    plain = read_document(subject, TEXT)
+    other = 1 - plain.prediction
+    asked = read_document(subject, TEXT, Question(answer=subject.labels[other], against=subject.labels[1 - other]))
+    assert asked.prediction == plain.prediction
+    assert_allclose(asked.weights, plain.probabilities[:, other] / plain.probabilities[:, other].sum())
+    target = asked.target(2)
+    assert (target.classes.tolist(), target.against.tolist()) == ([other] * 2, [1 - other] * 2)
+    assert asked.describe(subject.labels).startswith(f"explained: why {subject.labels[other]}, not ")

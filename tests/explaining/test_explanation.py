@@ -159,11 +159,11 @@ def test_options_reach_their_method():
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"integrated_gradients": {"steps": "abc"}}, "integrated_gradients.steps takes a whole number; came 'abc'"),
-        ({"rollout": {"residual": "maybe"}}, "rollout.residual takes true or false; came 'maybe'"),
-        ({"rollout": {"without_sinks": "yes"}}, "rollout.without_sinks takes true or false or a number; came 'yes'"),
-        ({"sinks": {"least": True}}, "sinks.least takes a number; came True"),
-        ({"raw_attention": {"layer": 0.5}}, "raw_attention.layer takes a whole number or a name; came 0.5"),
+        ({"integrated_gradients": {"steps": "abc"}}, "integrated_gradients.steps takes a whole number; got 'abc'"),
+        ({"rollout": {"residual": "maybe"}}, "rollout.residual takes true or false; got 'maybe'"),
+        ({"rollout": {"without_sinks": "yes"}}, "rollout.without_sinks takes true or false or a number; got 'yes'"),
+        ({"sinks": {"least": True}}, "sinks.least takes a number; got True"),
+        ({"raw_attention": {"layer": 0.5}}, "raw_attention.layer takes a whole number or a name; got 0.5"),
     ],
 )
 def test_options_of_another_kind_are_refused(options, complaint):
@@ -182,7 +182,7 @@ def test_what_an_option_is_by_itself_is_of_a_kind_that_it_takes(method):
 
 
 def test_no_method_is_refused():
-    with pytest.raises(BadConfig, match="no method was named; there are: attention_gradient"):
+    with pytest.raises(BadConfig, match="no method was named; choose from: attention_gradient"):
         explain(reader("bert"), "good", methods=())
 
 
@@ -219,10 +219,10 @@ def test_words_that_the_model_does_not_know_are_shown_as_they_were_written(subje
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"measure": "entropy"}, "measure: input should be 'probability', 'logit' or 'margin', came 'entropy'"),
+        ({"measure": "entropy"}, "measure: input should be 'probability', 'logit' or 'margin', got 'entropy'"),
         ({"raw_atention": {"layer": 0}}, "options were given for raw_atention, which is not among the methods"),
         ({"raw_attention": {"layers": 0}}, "no option 'layers'; it has: layer, heads, row"),
-        ({"leave_one_out": {"seed": 0}}, "leave_one_out has no option 'seed'; it has: none"),
+        ({"leave_one_out": {"seed": 0}}, "leave_one_out has no option 'seed'; it has: at_most"),
     ],
 )
 def test_what_nobody_reads_is_refused(subject, given, words):
@@ -231,5 +231,5 @@ def test_what_nobody_reads_is_refused(subject, given, words):
 
 
 def test_a_pair_model_asks_for_the_second_text():
-    with pytest.raises(BadData, match=r"reads two texts and came with one; name the second \(--pair TEXT"):
+    with pytest.raises(BadData, match=r"reads two texts and got one; give the second \(--pair TEXT"):
         explain(Subject(zoo.BY_NAME["additive-additive-pairs"].build(), wordpiece()), "film")

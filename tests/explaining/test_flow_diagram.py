@@ -84,7 +84,7 @@ def test_what_cannot_be_drawn_gets_a_sentence(subject):
     with pytest.raises(BadData, match="the text is empty"):
         flow(subject, " ")
     with pytest.raises(
-        BadConfig, match="normalize: input should be 'softmax_sum', 'softmax_mean', 'l1' or 'none', came 'softmax'"
+        BadConfig, match="normalize: input should be 'softmax_sum', 'softmax_mean', 'l1' or 'none', got 'softmax'"
     ):
         flow(subject, TEXT, normalize="softmax")
     with pytest.raises(BadConfig, match="this model has an encoder and a decoder"):

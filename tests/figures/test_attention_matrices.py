@@ -19,7 +19,7 @@ def test_every_weight_is_written_in_per_cent_and_words_stand_at_both_sides():
 
 
 def test_too_many_words_and_none_are_refused():
-    with pytest.raises(BadData, match=r"at most 16 words; came \[17\]"):
+    with pytest.raises(BadData, match=r"at most 16 words; got \[17\]"):
         attention_matrices({"one": (["a"] * 17, [[0.0] * 17] * 17)})
-    with pytest.raises(BadData, match="came none"):
+    with pytest.raises(BadData, match="got none"):
         attention_matrices({})

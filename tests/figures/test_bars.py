@@ -39,7 +39,7 @@ def test_without_intervals():
 def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(BadData, match="several rows with the same task and variant"):
         bars(pd.concat([table(), table()]), "task", "variant", "value")
-    with pytest.raises(BadData, match="one to 6 bars a group; there are 0"):
+    with pytest.raises(BadData, match="one to 6 bars a group; got 0"):
         bars(table()[:0], "task", "variant", "value")
     with pytest.raises(BadData, match="no column nope"):
         bars(table(), "task", "nope", "value")

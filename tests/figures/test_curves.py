@@ -36,7 +36,7 @@ def test_bands_and_bases_and_panels_can_be_left_out():
 
 
 def test_too_many_lines_and_unknown_columns_are_refused():
-    with pytest.raises(BadData, match="one to 7 lines; there are 8"):
+    with pytest.raises(BadData, match="one to 7 lines; got 8"):
         curves(table(lines=range(8)), "x", "y", "line")
     with pytest.raises(BadData, match="no column nope"):
         curves(table(), "x", "nope", "line")

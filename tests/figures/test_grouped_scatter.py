@@ -24,7 +24,7 @@ def test_a_narrow_range_is_drawn_as_it_is():
     assert axes.get_xscale() == "linear"
     (empty,) = grouped_scatter(TABLE[3:], "x", "y", "kind", ["c"]).axes
     assert not empty.lines
-    with pytest.raises(BadData, match="one to 7 groups; there are 0"):
+    with pytest.raises(BadData, match="one to 7 groups; got 0"):
         grouped_scatter(TABLE, "x", "y", "kind", [])
 
 

@@ -25,7 +25,7 @@ def test_numbers_stand_in_their_squares_and_chance_apart():
 
 def test_nothing_above_zero_can_be_drawn_and_too_much_cannot():
     assert heatmap(pd.DataFrame({"a": [0.0]})).axes
-    with pytest.raises(BadData, match="one to 24 columns; there are 25"):
+    with pytest.raises(BadData, match="one to 24 columns; got 25"):
         heatmap(pd.DataFrame({str(number): [0.1] for number in range(25)}))
 
 

@@ -34,7 +34,7 @@ def test_what_could_not_be_measured_says_so():
 
 
 def test_one_figure_one_unit():
-    with pytest.raises(BadData, match="share a unit; there are: nats, points"):
+    with pytest.raises(BadData, match="must have one unit, got: nats, points"):
         intervals([effect(), effect(unit="nats")])
     with pytest.raises(BadData, match="no effects"):
         intervals([])

@@ -33,7 +33,7 @@ def test_a_small_panel_for_each_task_with_its_levels():
 
 
 def test_too_many_lines_and_unknown_columns_are_refused():
-    with pytest.raises(BadData, match="one to 7 lines; there are 8"):
+    with pytest.raises(BadData, match="one to 7 lines; got 8"):
         layer_panels(table(lines=range(8)), "task", "line", {}, {}, "y")
     with pytest.raises(BadData, match="layer"):
         layer_panels(table().drop(columns="layer"), "task", "line", {}, {}, "y")

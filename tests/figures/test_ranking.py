@@ -27,9 +27,9 @@ def test_bars_are_in_order_with_their_intervals():
 
 
 def test_a_ranking_has_some_bars_and_not_too_many():
-    with pytest.raises(BadData, match=f"one to {MOST} bars; there are 0"):
+    with pytest.raises(BadData, match=f"one to {MOST} bars; got 0"):
         ranking(TABLE[:0], "part", "v", "lo", "hi")
-    with pytest.raises(BadData, match="there are 60"):
+    with pytest.raises(BadData, match="got 60"):
         ranking(pd.concat([TABLE] * 20), "part", "v", "lo", "hi")
 
 
@@ -43,5 +43,5 @@ def test_strips_are_coloured_by_sign_and_size():
     )
     assert list(image.get_extent()) == [0.5, 3.5, 1.5, -0.5]
     assert strips(cells * 0.0).axes[0].images[0].get_clim() == (-1.0, 1.0)
-    with pytest.raises(BadData, match="came 0 and 3"):
+    with pytest.raises(BadData, match="got 0 and 3"):
         strips(cells[:0])

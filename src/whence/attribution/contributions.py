@@ -4,9 +4,9 @@
     y_i = Σ_j Σ_h α_h(i, j) f_h(x_j) + b,   f_h(x) = (x W_V + b_V) W_O                      (2020, Eq. 3)
     y_i = LN(Σ_j Σ_h α_h(i, j) f_h(x_j) + b + x_i)                                          (2021, Eq. 8)
 
-No architecture is known by name. The matrix W_O is the first linear map after the site that is given the very context
-Σ α v. The residual path is found by what the next layer norm is given: less what the attention made, it must be what
-the attention was given (the norm comes after the sum), or what the norm before it was given (it comes first).
+The parts are found without knowing the architecture. W_O is the first linear map after the site whose input is the
+context Σ α v. The residual path is found from the input of the next layer norm: that input minus the attention's output
+must equal the attention's input (norm after the sum), or the input of the norm before it (norm first).
 """
 
 from collections import deque
@@ -33,7 +33,8 @@ RECENT = 8  # linear maps and norms before an attention: those of its queries, k
 class Layer:
     """One call of a site, and the layer around it: `mapped` [batch head key width] is f_h(x_j).
 
-    `residual` [batch query width] goes past the attention and is added; `norm` then acts on the sum, if it does.
+    `residual` [batch query width] bypasses the attention and is added to its output; `norm`, if any, is applied to the
+    sum.
     """
 
     call: Call
@@ -45,7 +46,7 @@ class Layer:
 
     @property
     def weights(self) -> Float[Tensor, "batch head query key"]:
-        """The weights on the keys, without those on a sink that is no token."""
+        """The weights on the keys, without those on sinks that are not tokens."""
         return self.call.weights[..., : self.call.weights.shape[-1] - self.call.sinks].to(self.mapped)
 
     def sum(self) -> Float[Tensor, "batch query width"]:
@@ -56,7 +57,7 @@ class Layer:
 
 
 class Observing:
-    """Hooks on the linear maps and norms of a model, and a watcher at its sites; each complete layer is passed on."""
+    """Hooks on the linear maps and norms of a model, and a watcher at its sites; passes on each layer when complete."""
 
     def __init__(self, finished: Callable[[Layer], None], residual: bool) -> None:
         self.finished, self.wants_residual = finished, residual
@@ -125,7 +126,7 @@ class Observing:
 
 
 def is_context(given: Tensor, layer: Layer) -> bool:
-    """Whether the input of a linear map was Σ α v, the heads concatenated."""
+    """Whether the input of a linear map was Σ α v with the heads concatenated."""
     context = torch.einsum("bhqk,bhkw->bqhw", layer.weights, layer.mapped).flatten(2)
     if given.numel() != context.numel():
         return False
@@ -134,7 +135,7 @@ def is_context(given: Tensor, layer: Layer) -> bool:
 
 
 def near(ours: Float[Tensor, "..."], theirs: Tensor) -> bool:
-    """Whether two tensors are the same but for rounding, in the precision of the second."""
+    """Whether two tensors are equal up to rounding in the precision of the second."""
     if ours.numel() != theirs.numel() or ours.shape[-1] != theirs.shape[-1]:
         return False
     theirs = theirs.reshape(ours.shape)
@@ -152,7 +153,7 @@ def _layer_norm(module: nn.Module, layer: Layer) -> nn.LayerNorm:
 
 
 def linear_norm(norm: nn.LayerNorm | None, parts: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-    """The part of a layer norm that is linear: less the mean, times γ; the deviation it is divided by comes after."""
+    """The linear part of a layer norm: subtract the mean, multiply by γ; without the division by the deviation."""
     if norm is None:
         return parts
     centred = parts - parts.mean(-1, keepdim=True)
@@ -166,21 +167,24 @@ def deviation(layer: Layer) -> Float[Tensor, "batch query 1"] | float:
     return (layer.sum().var(-1, unbiased=False, keepdim=True) + layer.norm.eps).sqrt()
 
 
-def parts(layer: Layer, queries: slice = slice(None)) -> Float[Tensor, "batch query key width"]:
-    """The contribution of each key to some queries; with the biases, and of a cross-attention the residual, they sum to
-    y.
+def parts(layer: Layer, step: int | None = None) -> Iterator[Float[Tensor, "batch query key width"]]:
+    """The contribution of each key to each query, `step` queries at a time (None: all at once); with the biases (and,
+    in cross-attention, the residual) they sum to y.
     """
-    given = torch.einsum("bhqk,bhkw->bqkw", layer.weights[:, :, queries], linear_norm(layer.norm, layer.mapped))
-    if layer.residual is not None and layer.call.site.kind != "cross":
-        own = torch.arange(layer.weights.shape[2], device=given.device)[queries]
-        given[:, torch.arange(len(own)), own] += linear_norm(layer.norm, layer.residual)[:, queries]
-    scale = deviation(layer)
-    return given / (scale if isinstance(scale, float) else scale[:, queries, None])
+    weights, mapped, scale = layer.weights, linear_norm(layer.norm, layer.mapped), deviation(layer)
+    passed = layer.residual is not None and layer.call.site.kind != "cross"
+    residual = linear_norm(layer.norm, layer.residual) if passed and layer.residual is not None else None
+    places = torch.arange(weights.shape[2], device=mapped.device)
+    for own in places.split(step or len(places)):
+        given = torch.einsum("bhqk,bhkw->bqkw", weights[:, :, own], mapped)
+        if residual is not None:
+            given[:, torch.arange(len(own)), own] += residual[:, own]
+        yield given / (scale if isinstance(scale, float) else scale[:, own, None])
 
 
 @contextmanager
 def observing(subject: Subject, observer: Observing) -> Iterator[None]:
-    """While open, the observer sees the model's linear maps and norms."""
+    """While open, the observer records the model's linear maps and norms."""
     hooks = []
     for module in subject.model.modules():
         if isinstance(module, nn.Linear | Conv1D):
@@ -198,7 +202,7 @@ def observing(subject: Subject, observer: Observing) -> Iterator[None]:
 def taken_apart(
     subject: Subject, batch: Batch, names: list[str], residual: bool, finished: Callable[[Layer], None]
 ) -> None:
-    """Run the model once and pass on each layer of these names as soon as it is complete."""
+    """Run the model once and pass on each of these layers as soon as it is complete."""
     observer = Observing(finished, residual)
     with observing(subject, observer), attending(subject.model, watch=dict.fromkeys(names, observer.at_site)):
         subject.model(**batch.inputs)

@@ -1,26 +1,29 @@
 """An encoder and a decoder as one network: from a target token through cross-attention to the source tokens.
 
-A place of the decoder is made of places of the target (self-attention), of the source as the encoder left it (cross-
-attention), and of itself (the residual path past each). With the heads of each attention fused to one matrix it is
+A decoder position is composed of target positions (self-attention), of encoder outputs (cross-attention), and of itself
+(the residual paths). With the heads of each attention fused to one matrix:
 
     self-attention    (A + I), rows divided by their sum           target → target; in the encoder source → source
     cross-attention   (C | I), rows divided by the sum of both     target → source, or the same target
 
-so that, of the mean of heads, one half of a place goes across and one half stays, as rollout halves every layer (Abnar
-& Zuidema 2020, §3). Without residual paths all goes across in the topmost layer, and nothing is seen of those below it.
-What comes down to the target's own tokens, the words written before, is no score of a source token, and is stated.
-Chefer et al. 2021 (§3) and Ferrando et al. 2022 (ALTI+, §3) join encoder and decoder so, with other matrices.
+With the mean of heads, one half of a position goes across and one half stays, as rollout halves every layer (Abnar &
+Zuidema 2020, §3). Without residual paths everything goes across in the topmost layer, and layers below it are not seen.
+The share that reaches the target's own tokens, the words generated before, is not a score of a source token, and is
+stated. Chefer et al. 2021 (§3) and Ferrando et al. 2022 (ALTI+, §3) join encoder and decoder in the same way, with
+other matrices.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from whence.attribution.layer_stack import Followed
+from whence.attribution.layer_stack import Followed, follow, layered
 from whence.attribution.read_rows import automatic, refuse_row, refuse_unattending, shares
+from whence.attribution.sinks import sparing
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.site import Call
@@ -32,9 +35,9 @@ from whence.subject.targets import Target
 
 @dataclass
 class RolloutAcross:
-    """A watcher that multiplies while the model runs: the weight of each token in each position of the decoder.
+    """A watcher that multiplies the layers as the model runs: the weight of each token in each decoder position.
 
-    `across` [batch target source] is of the source's tokens, `own` [batch target target] of the target's.
+    `across` [batch target source] are the weights of source tokens, `own` [batch target target] those of target tokens.
     """
 
     residual: bool = True
@@ -62,7 +65,7 @@ class RolloutAcross:
             self.across, self.own = across @ source + own * self.across, own * self.own
 
     def read_from(self, places: Float[Tensor, "batch target"]) -> Float[Tensor, "batch source"]:
-        """The weight of each source token in these positions of the decoder."""
+        """The weight of each source token in these decoder positions."""
         assert self.across is not None
         return torch.einsum("bt,bts->bs", places.to(self.across), self.across)
 
@@ -85,7 +88,7 @@ class LayersAcross:
 
     @property
     def matrices(self) -> list[Float[Tensor, "batch token token"]]:
-        """One square matrix a layer, over the tokens of the source and after them those of the target."""
+        """One square matrix per layer, over the source tokens followed by the target tokens."""
         n_source, n_target = self.layers[0][1].shape[-1], self.layers[-1][1].shape[1]
         source, target = slice(0, n_source), slice(n_source, None)
         found = []
@@ -108,8 +111,8 @@ def _self(call: Call, residual: bool, heads: Fusion) -> Float[Tensor, "batch que
 
 
 def of_decoder(call: Call, residual: bool, heads: Fusion) -> tuple[Tensor | None, Float[Tensor, "batch target _"]]:
-    """What goes across, [batch target source], if it is a cross-attention, and what stays: [batch target target], or
-    [batch target 1] where each place has only itself.
+    """The matrix that goes across, [batch target source], if it is a cross-attention, and the one that stays: [batch
+    target target], or [batch target 1] where each position has only itself.
     """
     if call.site.kind != "cross":
         return None, _self(call, residual, heads)
@@ -118,6 +121,39 @@ def of_decoder(call: Call, residual: bool, heads: Fusion) -> tuple[Tensor | None
     stays = float(residual) * (call.n_heads if heads == "mean" else 1)
     total = (look.sum(-1, keepdim=True) + stays).clamp_min(torch.finfo(look.dtype).tiny)
     return look / total, stays / total
+
+
+@runtime_checkable
+class FusingWatcher(Protocol):
+    """A watcher of layers whose heads are fused to one matrix, with or without the residual path."""
+
+    residual: bool
+    heads: Fusion
+
+    def __call__(self, call: Call) -> None: ...
+
+
+def follow_fused(
+    subject: Subject,
+    batch: Batch,
+    target: Target,
+    method: str,
+    watcher: FusingWatcher,
+    row: int | str,
+    without_sinks: bool | float,
+) -> tuple[Followed, str]:
+    """Run the model once and pass every layer to the watcher: down one stack, or across from decoder to encoder.
+    Returns where tracing starts, and the choices as a phrase.
+    """
+    watch, spared = sparing(subject, batch, watcher, without_sinks, layered(subject))
+    follow_either = follow_across if subject.model.config.is_encoder_decoder else follow
+    followed = follow_either(subject, batch, target, row, method, watch)
+    return followed, phrase(followed, watcher.residual, watcher.heads) + spared
+
+
+def phrase(followed: Followed, residual: bool, heads: str) -> str:
+    """What was followed, and how heads and residual paths are fused."""
+    return f"{followed.how}, heads: {heads}, residual: {'yes' if residual else 'no'}"
 
 
 @torch.no_grad()
@@ -140,7 +176,7 @@ def follow_across(
 
 
 def refuse_single(subject: Subject, method: str) -> None:
-    """There must be an encoder's self-attention, a decoder's, and a cross-attention."""
+    """Refuse a model without encoder self-attention, decoder self-attention and cross-attention."""
     refuse_unattending(subject)
     kinds = {site.kind for site in subject.sites.values()}
     if kinds != {"self", "causal", "cross"} or any(site.keys == "parts" for site in subject.sites.values()):

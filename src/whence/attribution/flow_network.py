@@ -7,10 +7,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from whence.attribution.encoder_decoder import LayersAcross, follow_across
+from whence.attribution.encoder_decoder import LayersAcross, follow_fused
 from whence.attribution.fuse_heads import Layers, fusion
-from whence.attribution.layer_stack import follow, layered
-from whence.attribution.sinks import sparing
 from whence.subject.batch import Batch
 from whence.subject.subject import Subject
 from whence.subject.targets import Target
@@ -54,12 +52,10 @@ def network(
     """Run the model once and build its network."""
     across = bool(subject.model.config.is_encoder_decoder)
     layers = (LayersAcross if across else Layers)(residual=residual, heads=fusion(heads))
-    watcher, spared = sparing(subject, batch, layers, without_sinks, layered(subject))
-    followed = (follow_across if across else follow)(subject, batch, target, row, method, watcher)
+    followed, how = follow_fused(subject, batch, target, method, layers, row, without_sinks)
     matrices = [matrix.double().cpu().numpy() for matrix in layers.matrices]
     start, tokens = followed.start.double().cpu().numpy(), followed.attended.cpu().numpy()
     length = tokens.shape[1]
     if across:  # paths start at target tokens and end at source tokens
         start, tokens = np.pad(start, ((0, 0), (length, 0))), np.pad(tokens, ((0, 0), (0, start.shape[1])))
-    how = f"{followed.how}, heads: {heads}, residual: {'yes' if residual else 'no'}{spared}"
     return Network(matrices, start, tokens, how, length)

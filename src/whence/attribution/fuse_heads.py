@@ -15,7 +15,7 @@ from whence.core.streaming import Fusion, augmented, fused
 def fusion(heads: str) -> Fusion:
     """One of the names, or an error."""
     if heads not in get_args(Fusion):
-        raise BadConfig(f"no heads {heads!r}; there are: {', '.join(get_args(Fusion))}")
+        raise BadConfig(f"no heads {heads!r}; choose from: {', '.join(get_args(Fusion))}")
     return cast("Fusion", heads)
 
 

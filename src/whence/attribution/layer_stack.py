@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from whence.attribution.read_rows import automatic, refuse_row, refuse_unattending, shares
+from whence.attribution.single_layers import uncached
 from whence.core.attending import attending
 from whence.core.errors import BadConfig
 from whence.core.site import Call, Kind
@@ -17,7 +18,7 @@ from whence.subject.batch import Batch
 from whence.subject.subject import Subject
 from whence.subject.targets import Target, predicted
 
-LONG = 64  # tokens: in shorter texts all heads of a layer together are faster than one after another
+LONG = 64  # tokens: for shorter texts, all heads of a layer at once are faster than one at a time
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,13 @@ def stack_of(subject: Subject, method: str) -> Stack:
     return Stack(layers, pools[0] if pools else None)
 
 
+def unwatched(call: Call) -> None:
+    """Take no note of a call."""
+
+
+unwatched.streams_heads = True  # type: ignore[attr-defined]
+
+
 @torch.no_grad()
 def follow(
     subject: Subject,
@@ -89,7 +97,7 @@ def follow(
 
     It starts from the local attention. A model without one is read at a `row`: the `first` token ([CLS]), the `last`,
     that of the `prediction`, one by its number, or the `mean` of all; `auto` takes where the prediction is read. Of a
-    narrative every window is followed by itself: rows are windows.
+    narrative every window is followed separately: rows are windows.
     """
     refuse_row(row)
     batch = batch.by_window()
@@ -102,7 +110,7 @@ def follow(
     pooling = Tape()
     watch = {name: pooling if name == stack.pool else following for name in (*stack.layers, stack.pool) if name}
     with attending(subject.model, watch=watch):
-        subject.model(**batch.inputs)
+        subject.model(**batch.inputs, **uncached(subject))
     if stack.pool is not None:
         return _from_pool(pooling.only(stack.pool), batch, following, len(stack.layers), method)
     row = automatic(subject, batch, following.kind, row)

@@ -28,7 +28,7 @@ def scored(
     `mean`, or a number; `auto` is the product where there is one stack, else the mean. `row`: see `raw_attention`.
     """
     if isinstance(layer, str) and layer not in LAYERS:
-        raise BadConfig(f"no layer {layer!r}; there are: {', '.join(LAYERS)}, or a number")
+        raise BadConfig(f"no layer {layer!r}; choose from: {', '.join(LAYERS)}, or a number")
     refuse_row(row)
     batch, names = batch.by_window(), readable(subject)
     refuse_parts(subject, names, method)
@@ -88,7 +88,8 @@ def _start(
 
 def refuse_parts(subject: Subject, names: list[str], method: str) -> None:
     """Refuse sites whose keys are no tokens."""
-    if any(subject.sites[name].keys == "parts" for name in names):
+    sites = subject.sites  # found anew at each look, so once for all names
+    if any(sites[name].keys == "parts" for name in names):
         raise BadConfig(
             f"{method} needs keys that are tokens; at {', '.join(names)} they are parts of the text; see raw_attention"
         )

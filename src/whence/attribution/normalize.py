@@ -13,7 +13,7 @@ NORMALIZE = ("softmax_sum", "softmax_mean", "l1", "none")
 def refuse_normalize(normalize: str) -> None:
     """One of the four names."""
     if normalize not in NORMALIZE:
-        raise BadConfig(f"no normalize {normalize!r}; there are: {', '.join(NORMALIZE)}")
+        raise BadConfig(f"no normalize {normalize!r}; choose from: {', '.join(NORMALIZE)}")
 
 
 def normalized(

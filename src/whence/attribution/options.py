@@ -34,7 +34,7 @@ def _refuse_kind(option: str, value: Any, taken: Any) -> None:
     numbers = (int,) if float in kinds else ()
     if isinstance(value, bool) or not isinstance(value, (*kinds, *numbers)):
         there = " or ".join(KINDS[kind] for kind in kinds)
-        raise BadConfig(f"{option} takes {there}; came {value!r}")
+        raise BadConfig(f"{option} takes {there}; got {value!r}")
 
 
 def options_of(explain: Callable[..., Any]) -> list[str]:
@@ -63,7 +63,7 @@ def written_options(methods: Sequence[str], written: Sequence[str]) -> dict[str,
         method, dot, name = where.rpartition(".")  # a module may have dots too
         if not (equals and dot and value):
             raise BadConfig(
-                f"an explainer's option is written METHOD.OPTION=VALUE, as in lat.normalize=l1; came {word!r}"
+                f"an explainer's option is written METHOD.OPTION=VALUE, as in lat.normalize=l1; got {word!r}"
             )
         options.setdefault(method.replace("-", "_"), {})[name] = _value(value)
     refuse_options(options, {method.replace("-", "_"): explainer(method) for method in methods})

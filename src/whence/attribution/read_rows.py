@@ -16,7 +16,7 @@ ROWS = ("auto", "first", "last", "mean", "prediction")
 def refuse_row(row: int | str) -> None:
     """Refuse a row that is neither a known name nor a token's number."""
     if isinstance(row, str) and row not in ROWS:
-        raise BadConfig(f"no row {row!r}; there are: {', '.join(ROWS)}, or a token's number")
+        raise BadConfig(f"no row {row!r}; choose from: {', '.join(ROWS)}, or a token's number")
 
 
 def refuse_unattending(subject: Subject) -> None:
@@ -74,7 +74,7 @@ def shares(batch: Batch, target: Target | None, row: int | str, n_query: int) ->
 
 
 def asking(batch: Batch, kind: Kind) -> Bool[Tensor, "batch query"]:
-    """Which queries are tokens, and not padding; those of a translator are its targets, but for its encoder's."""
+    """Which queries are tokens, not padding; in the decoder of a translator, which are target tokens."""
     translated = "labels" in batch.inputs and batch.window is None
     return (batch.predicted_positions if translated and kind != "self" else batch.mask).cpu()
 

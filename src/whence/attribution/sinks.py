@@ -33,7 +33,7 @@ class Sinks:
 def limit(least: float) -> float:
     """ε, if it is a share."""
     if not 0 < least < 1:
-        raise BadConfig(f"a sink draws a mean weight above a number between 0 and 1; came {least:g}")
+        raise BadConfig(f"a sink draws a mean weight above a number between 0 and 1; got {least:g}")
     return float(least)
 
 
@@ -47,7 +47,8 @@ def found(subject: Subject, batch: Batch, names: Sequence[str] | None = None) ->
     layers: dict[str, list[Layer]] = {name: [] for name in chosen}
     rows = batch.by_window()
     taken_apart(subject, rows, chosen, False, lambda layer: layers[layer.call.site.name].append(layer))
-    return {name: drawn_and_given(calls, asking(rows, subject.sites[name].kind)) for name, calls in layers.items()}
+    sites = subject.sites
+    return {name: drawn_and_given(calls, asking(rows, sites[name].kind)) for name, calls in layers.items()}
 
 
 def drawn_and_given(calls: list[Layer], real: Bool[Tensor, "batch query"] | None = None) -> Sinks:
@@ -78,13 +79,20 @@ def sparing(
     has nothing else keeps what it had.
     """
     sinks, note = without_them(subject, batch, without_sinks, names)
-    if not note:
-        return watcher, ""
+    return sparing_these(watcher, sinks), note
+
+
+def sparing_these(
+    watcher: Callable[[Call], None], sinks: Mapping[str, Bool[Tensor, "batch head _"]]
+) -> Callable[[Call], None]:
+    """A watcher that sees the weights without those on these sinks; without sinks, the watcher itself."""
+    if not sinks:
+        return watcher
 
     def watch(call: Call) -> None:
         watcher(replace(call, weights=without(call, sinks)) if call.site.name in sinks else call)
 
-    return watch, note
+    return watch
 
 
 def without_them(

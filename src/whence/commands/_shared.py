@@ -2,7 +2,6 @@
 
 import io
 import logging
-import re
 import sys
 from contextlib import redirect_stderr
 from dataclasses import dataclass
@@ -12,12 +11,12 @@ import tyro
 from pydantic import ValidationError
 from tyro.conf import arg
 
+from whence.commands.parse_errors import one_line
 from whence.core.errors import BadConfig
 from whence.options import sentence
 from whence.results.verdict import QUESTIONS, Verdict
 
 Chosen = TypeVar("Chosen")
-UNPARSED = re.compile(r"no type matching \{None\}\|(.+?) could be instantiated from \[(.+?)\]")  # of tyro
 HERE = arg(name="")  # no prefix for the options of a nested class: --seed, --columns.label
 
 
@@ -55,21 +54,6 @@ def parsed(kind: type[Chosen], program: str, arguments: list[str], about: str | 
         raise BadConfig(one_line(messages.getvalue())) from None
 
 
-def one_line(box: str) -> str:
-    """The message in an error box of tyro as one line, without its copy of the help text.
-
-    A terminal without box characters gets the title on a line of its own and rules of dashes around the message.
-    """
-    lines = [line.strip(" │") for line in box.splitlines() if not set(line) & set("╭╰─")]
-    rules = [number for number, line in enumerate(lines) if len(line) > 3 and set(line) == {"-"}]
-    if rules:
-        lines = [line for number, line in enumerate(lines) if number > rules[0] and number not in rules]
-    words, _, hint = " ".join(line for line in lines if line).partition("For full helptext, ")
-    words = words.partition("Argument helptext:")[0].partition("Got errors:")[0].strip(" .")
-    words = UNPARSED.sub(r"expected \1, got \2", words)
-    return f"{words}; {hint.replace('run: ', 'run ')}" if hint else words
-
-
 def option_value(arguments: list[str], option: str) -> str | None:
     """The value given for an option, as --option=VALUE or --option VALUE; None if it is not given."""
     for number, word in enumerate(arguments):
@@ -85,7 +69,8 @@ def describe_verdict(verdict: Verdict) -> str:
     question = (
         f"{verdict.question}. {QUESTIONS[verdict.question]}" if verdict.question else "None of the six questions:"
     )
-    return f"  {question} {verdict.answer.upper()}\n     {verdict.sentence}"
+    advice = f"\n     {verdict.advice}" if verdict.advice else ""
+    return f"  {question} {verdict.answer.upper()}\n     {verdict.sentence}{advice}"
 
 
 def quieten() -> None:

@@ -22,7 +22,7 @@ def command(arguments: list[str]) -> int:
     class Options:
         verb: Positional[Literal["list", "get", "show"]]
         """what to do"""
-        name: Annotated[Positional[str], usually("none", "NAME")] = ""
+        name: Annotated[Positional[str], usually("none", "[NAME]")] = ""
         """name of a corpus, hub:NAME, or path of a table"""
         data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = None
         """folder with the native corpora"""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from tyro.conf import Positional
+from tyro.conf import Positional, arg
 
 from whence.commands._shared import HERE, Output, parsed
 
@@ -15,7 +15,7 @@ def command(arguments: list[str]) -> int:
 
     @dataclass(frozen=True)
     class Options:
-        folder: Positional[Path] = Path("whence-audit")
+        folder: Annotated[Positional[Path], arg(metavar="[FOLDER]")] = Path("whence-audit")
         """folder that `whence audit --out` wrote"""
         output: Annotated[Output, HERE] = field(default_factory=Output)
 

@@ -15,13 +15,13 @@ from whence.options import usually
 class Options:
     """Run what a paper ran, and compare our numbers with the published ones. Finished work is not repeated."""
 
-    study: Annotated[Positional[str], usually("none: the studies are listed", "STUDY")] = ""
+    study: Annotated[Positional[str], usually("list the studies", "[STUDY]")] = ""
     """name of a study, or path of a study file (.toml)"""
     scale: Literal["quick", "full"] = "quick"
     """quick: synthetic corpora in place of the paper's, a few minutes; full: the real corpora that are available"""
     only: Annotated[str | None, usually("all", "NAME")] = None
     """one table, figure or case: --only "Table 2" """
-    mode: Annotated[str | None, usually("all modes, one after another", "MODE")] = None
+    mode: Annotated[str | None, usually("all modes in turn", "MODE")] = None
     """where a paper and its authors' code disagree, which one to follow"""
     data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = None
     """folder with the native corpora"""

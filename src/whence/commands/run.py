@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from whence.commands._shared import HERE, Output, describe_verdict, parsed, quieten
+from whence.subject.model_names import refuse_missing_folder
 
 if TYPE_CHECKING:
     from whence.results.result import Result
@@ -29,6 +30,8 @@ def command(arguments: list[str]) -> int:
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options: Any = parsed(Options, f"run {name}", rest, chosen.about)
+    if options.config.model is not None:
+        refuse_missing_folder(options.config.model)
     quieten()
     from whence.evaluation.runner import run_experiment
     from whence.results.store import Store

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from whence.commands._shared import HERE, Output, option_value, parsed, quieten
+from whence.subject.model_names import refuse_missing_folder
 
 if TYPE_CHECKING:
     from whence.data.examples import Corpus
@@ -63,10 +64,13 @@ def usage() -> str:
 def options_of(model: str, arguments: list[str]) -> "tuple[Training, Path, Output]":
     """The training that a command line asks for, its folder, and how to print."""
     from whence.reference_model import find_model
+
+    reference = find_model(model)
+    if reference is None:
+        refuse_missing_folder(model)
     from whence.training.config import Training
     from whence.training.defaults import FineTuningOptions
 
-    reference = find_model(model)
     mode = option_value(arguments, "--mode")
     known = reference is not None and mode in reference.modes  # if not, it is refused below
     usual = Training(model=model, **({"mode": mode} if known else {}))

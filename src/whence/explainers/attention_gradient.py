@@ -50,7 +50,7 @@ def explain(
         weights = without(call, sinks) if sinks else call.weights
         scores += _of_keys((weights * gradient).detach(), call.sinks, scores.shape[1], call.site.name)
     which = layer if len(names) > 1 else "the only one"
-    how = f"of the {target.measure}; layer: {which}, all heads and queries{spared}"
+    how = f"of the {target.name}; layer: {which}, all heads and queries{spared}"
     return attribution(scores, batch, "attention_gradient", how, signed=True)
 
 
@@ -69,7 +69,7 @@ def with_gradients(subject: Subject, batch: Batch, target: Target, names: list[s
 def _chosen(names: list[str], layer: int | str) -> list[str]:
     if isinstance(layer, str):
         if layer not in LAYERS:
-            raise BadConfig(f"no layer {layer!r}; there are: {', '.join(LAYERS)}, or a number")
+            raise BadConfig(f"no layer {layer!r}; choose from: {', '.join(LAYERS)}, or a number")
         return names if layer == "sum" else names[-1:]
     if not -len(names) <= layer < len(names):
         raise BadConfig(f"no layer {layer}; there are {len(names)}, counted from 0")

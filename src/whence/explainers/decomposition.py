@@ -20,7 +20,7 @@ from whence.subject.batch import Batch
 from whence.subject.subject import Subject
 from whence.subject.targets import Target
 
-NUMBERS = 1 << 24  # of the parts that are held at once
+NUMBERS = 1 << 20  # of the parts that are held at once
 
 
 @torch.no_grad()
@@ -58,12 +58,11 @@ def output(layer: Layer) -> Float[Tensor, "batch query width"]:
 def contributions(layer: Layer) -> Float[Tensor, "batch query key"]:
     """c(i, j) of every query, some queries at a time."""
     whole = output(layer)  # [batch query width]
-    batch, n_query, width = whole.shape
+    batch, _, width = whole.shape
     step = max(1, NUMBERS // (batch * layer.weights.shape[-1] * width))
-    found = []
-    for begin in range(0, n_query, step):
-        some = slice(begin, begin + step)
-        left = (whole[:, some, None] - parts(layer, some)).abs().sum(-1)  # [batch query key]
-        found.append((whole[:, some, None].abs().sum(-1) - left).clamp_min(0))
+    found = [
+        (some[:, :, None].abs().sum(-1) - (some[:, :, None] - given).abs().sum(-1)).clamp_min(0)  # [batch query key]
+        for some, given in zip(whole.split(step, 1), parts(layer, step), strict=True)
+    ]
     permitted = layer.call.mask[..., : layer.weights.shape[-1]].any(1)  # [batch #query key]
     return torch.cat(found, 1) * permitted

@@ -40,7 +40,7 @@ def explain(
     `layer`: `last`, `mean` or a number. `row`: see `raw_attention`. `without_sinks`: see `sinks`.
     """
     if layer in ("auto", "rollout"):
-        raise BadConfig(f"effective_attention has no layer {layer!r}; there are: last, mean, or a number")
+        raise BadConfig(f"effective_attention has no layer {layer!r}; choose from: last, mean, or a number")
     seen: list[tuple[int, int]] = []  # keys, width
     notes: list[str] = []
 
@@ -48,10 +48,9 @@ def explain(
         found: dict[str, list[Tensor]] = {name: [] for name in names}
 
         def watch(call: Call) -> None:
-            permitted, values = _permitted(call, texts), _values(call)
+            permitted, values = _permitted(call), _values(call)
             seen.append((int(permitted.sum(-1).max()), values.shape[-1]))
-            weights = call.weights[..., : values.shape[-2]].double()
-            found[call.site.name].append(effective(weights, values, permitted).mean(1))
+            found[call.site.name].append(mean_effective(call.weights[..., : values.shape[-2]], values, permitted))
 
         watcher, spared = sparing(subject, texts, watch, without_sinks, names)
         notes.append(spared)
@@ -69,10 +68,26 @@ def explain(
     return attribution(scores, batch, "effective_attention", f"{how}, heads: mean, {free}{notes[0]}", signed=True)
 
 
+def mean_effective(
+    weights: Float[Tensor, "batch head query key"],
+    values: Float[Tensor, "batch head key width"],
+    permitted: Bool[Tensor, " batch #head query key"],
+) -> Float[Tensor, "batch query key"]:
+    """The mean over the heads, one after another, so that a single head's weights are held in double precision."""
+    n_head, total = weights.shape[1], None
+    for head in range(n_head):
+        own = slice(head, head + 1)
+        seen = permitted[:, own] if permitted.shape[1] > 1 else permitted
+        one = effective(weights[:, own].double(), values[:, own], seen)
+        total = one if total is None else total.add_(one)
+    assert total is not None
+    return total[:, 0] / n_head
+
+
 def effective(
     weights: Float[Tensor, "batch head query key"],
     values: Float[Tensor, "batch head key width"],
-    permitted: Bool[Tensor, "batch head query key"],
+    permitted: Bool[Tensor, " batch #head query key"],
 ) -> Float[Tensor, "batch head query key"]:
     """A U Uᵀ, where the columns of U span those of the values at the keys that a row may see."""
     shared = bool((permitted == permitted[:, :, :1]).all())
@@ -87,10 +102,10 @@ def effective(
     return torch.cat(found, 2) * permitted
 
 
-def _permitted(call: Call, texts: Batch) -> Bool[Tensor, "batch head query key"]:
+def _permitted(call: Call) -> Bool[Tensor, " batch #head query key"]:
     """The keys of each row, one set for all rows of a text unless the attention is causal or local."""
     n_key = call.weights.shape[-1] - call.sinks
-    return call.mask[..., :n_key].expand(*call.weights.shape[:3], n_key)
+    return call.mask[..., :n_key].expand(-1, -1, call.weights.shape[2], -1)
 
 
 def _values(call: Call) -> Float[Tensor, "batch head key width"]:

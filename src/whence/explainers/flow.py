@@ -12,7 +12,8 @@ uses it as the score.
 Differs from the paper: a local attention is a node above the topmost layer, its weights the capacities; so is a mean of
 rows. Capacities are whole multiples of 2⁻³⁰ (scipy's maximum flow takes 32-bit integers), which moves a flow by no more
 than its cut has edges, times 2⁻³¹. The authors' code divides each text's flows by their sum; here they are not
-normalized.
+normalized. A maximum flow takes longer than the square of the text's length, and there is one for each token: of a long
+text it is computed to the `at_most` tokens of highest bound, and the others are scored by their bound.
 """
 
 import numpy as np
@@ -24,11 +25,13 @@ from scipy.sparse.csgraph import maximum_flow
 
 from whence.attribution.attribution import Attribution, attribution
 from whence.attribution.flow_network import Network, network
+from whence.core.errors import BadConfig
 from whence.subject.batch import Batch
 from whence.subject.subject import Subject
 from whence.subject.targets import Target
 
-WHOLE = 1 << 30  # a capacity of one; scipy cuts 64-bit capacities down without a word
+WHOLE = 1 << 30  # a capacity of one; scipy truncates 64-bit capacities without a warning
+AT_MOST = 128  # tokens of a text
 EQUAL = 1e-5  # flows this near to their bound are at it: weights are of single precision
 
 
@@ -42,19 +45,34 @@ def explain(
     heads: str = "mean",
     row: int | str = "auto",
     without_sinks: bool | float = False,
+    at_most: int = AT_MOST,
 ) -> Attribution:
     """Score each token by the maximum flow from what is read to it (`row`: see `attribution.layer_stack.follow`), from
     0 to 1.
 
-    `heads`: what is made of a layer's heads, weight by weight: their `mean`, `max`, or `min`.
-    `without_sinks`: see `sinks`.
+    `heads`: how a layer's heads are fused, weight by weight: by their `mean`, `max`, or `min`.
+    `without_sinks`: see `sinks`. `at_most`: tokens of a text to which the flow is computed.
     """
+    if at_most < 1:
+        raise BadConfig(f"the flow is computed to one token of a text at least; at_most is {at_most}")
     found = network(subject, batch, target, "flow", residual, heads, row, without_sinks)
-    flow = np.stack([flows(*text) for text in found.texts()])
     bound, tokens = bound_of(found), found.tokens
-    at_bound = (np.abs(flow - bound) <= EQUAL)[tokens].mean() if tokens.any() else 1.0
+    computed = np.stack([highest(one, there, at_most) for one, there in zip(bound, tokens, strict=True)])
+    texts = zip(found.texts(), computed, strict=True)
+    flow = np.where(computed, np.stack([flows(layers, start, some) for (layers, start, _), some in texts]), bound)
+    at_bound = (np.abs(flow - bound) <= EQUAL)[computed].mean() if computed.any() else 1.0
     how = f"{found.how}, {at_bound:.0%} of tokens at the bound min(1, column of layer 1)"
+    left = (tokens & ~computed).sum()
+    how += f"; {left} more tokens, of texts longer than {at_most}, have the bound as their score" if left else ""
     return attribution(torch.from_numpy(found.of_text(flow)), batch, "flow", how)
+
+
+def highest(bound: Float[ndarray, " token"], tokens: Bool[ndarray, " token"], at_most: int) -> Bool[ndarray, " token"]:
+    """Of these tokens those with the highest bounds."""
+    order = np.argsort(np.where(tokens, -bound, np.inf), kind="stable")
+    chosen = np.zeros_like(tokens)
+    chosen[order[:at_most]] = True
+    return chosen & tokens
 
 
 def bound_of(found: Network) -> Float[ndarray, "batch token"]:

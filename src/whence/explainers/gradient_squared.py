@@ -33,7 +33,7 @@ def explain(
     """
     refuse_normalize(normalize)
     if of not in OF:
-        raise BadConfig(f"no gradient of {of!r}; there are: {', '.join(OF)}")
+        raise BadConfig(f"no gradient of {of!r}; choose from: {', '.join(OF)}")
     slow = torch.backends.cudnn.flags(enabled=False)  # cuDNN LSTMs have no gradient in eval mode
     with slow, torch.enable_grad(), subject.embedded() as leaves:
         explained, name = _explained(subject, subject.logits(batch), batch, target, of)
@@ -58,7 +58,7 @@ def _explained(
 ) -> tuple[Float[Tensor, " batch"], str]:
     """The number whose gradient is taken, and its name."""
     if of == "predicted":
-        return target.of(logits), str(target.measure)
+        return target.of(logits), target.name
     if of == "paper":
         return Target(target.classes, target.positions, "logit").of(logits), "logit"
     answered = batch.predicted_positions.to(logits.device)[..., None]  # [batch position 1]

@@ -22,7 +22,7 @@ def explain(subject: Subject, batch: Batch, target: Target, *, through_attention
         explained = target.of(subject.logits(batch))  # [batch]
         (gradient,) = torch.autograd.grad(explained.sum(), leaves[:1])
     scores = (gradient * leaves[0]).sum(-1)  # [batch token]
-    how = f"of the {target.measure}; attention {'follows' if through_attention else 'held fixed'}"
+    how = f"of the {target.name}; attention {'follows' if through_attention else 'held fixed'}"
     return attribution(scores, batch, "gradient_x_input", how, signed=True)
 
 

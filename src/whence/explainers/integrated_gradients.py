@@ -9,7 +9,6 @@ Differs from the paper: x are word vectors, as is usual for texts; special token
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import torch
 from captum.attr import IntegratedGradients
@@ -44,16 +43,16 @@ def explain(
     the convergence delta of every text is `small`, as a part of the change y(x) − y(x'), or of 0.05 where that is less.
     """
     if baseline not in BASELINES:
-        raise BadConfig(f"no baseline {baseline!r}; there are: {', '.join(BASELINES)}")
+        raise BadConfig(f"no baseline {baseline!r}; choose from: {', '.join(BASELINES)}")
     if not 1 <= steps <= most_steps:
-        raise BadConfig(f"steps are from 1 to most_steps; came {steps} and {most_steps}")
+        raise BadConfig(f"steps are from 1 to most_steps; got {steps} and {most_steps}")
     if small <= 0:
-        raise BadConfig(f"a delta is small as a part of the change, above 0; came {small:g}")
+        raise BadConfig(f"a delta is small as a part of the change, above 0; got {small:g}")
     slow = torch.backends.cudnn.flags(enabled=False)  # cuDNN LSTMs have no gradient in eval mode
     with slow, attending(subject.model, watch=None):
         whole, begin = _vectors(subject, batch, baseline)
         scores, delta, is_small, taken = _converged(subject, batch, target, (whole, begin), (steps, most_steps), small)
-    how = f"of the {target.measure}; from {baseline}, {taken} steps, convergence delta at most {delta:.2g}"
+    how = f"of the {target.name}; from {baseline}, {taken} steps, convergence delta at most {delta:.2g}"
     how += "" if is_small else " (NOT small: take more steps, or another baseline)"
     return attribution(scores.sum(-1), batch, "integrated_gradients", how, signed=True)
 
@@ -82,7 +81,7 @@ def _answering(subject: Subject, batch: Batch, target: Target, shape: tuple[int,
     def answer(vectors: Float[Tensor, "copies flat"]) -> Float[Tensor, " copies"]:
         copies = len(vectors) // len(batch)
         texts = batch.repeated(copies)
-        aimed = replace(target, classes=target.classes.repeat(copies), positions=target.positions.repeat(copies))
+        aimed = target.of_rows(torch.arange(len(target.classes)).repeat(copies))
         with subject.embedded(vectors.reshape(-1, *shape)):
             return aimed.of(subject.logits(texts))
 
@@ -107,7 +106,7 @@ def _converged(
     allowed, left, (steps, most) = small * change.clamp_min(LEAST_CHANGE), torch.arange(len(batch)), steps_from_to
     scores, deltas = torch.zeros_like(whole), torch.zeros_like(change)
     while True:
-        aimed = replace(target, classes=target.classes[left], positions=target.positions[left])
+        aimed = target.of_rows(left)
         some, delta = IntegratedGradients(_answering(subject, batch.only(left), aimed, way[0].shape[1:])).attribute(
             whole[left],
             begin[left],

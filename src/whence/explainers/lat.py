@@ -18,9 +18,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from whence.attribution.attribution import Attribution, attribution
-from whence.attribution.layer_stack import follow, layered
+from whence.attribution.downwards import read_down
+from whence.attribution.layer_stack import follow
 from whence.attribution.normalize import normalized, refuse_normalize
-from whence.attribution.sinks import sparing
 from whence.core.streaming import HeadProduct
 from whence.core.tape import Tape
 from whence.subject.batch import Batch
@@ -41,17 +41,15 @@ def explain(
     """Score each token by the attention that is traced to it, summed over the heads.
 
     `normalize`: `softmax_sum` (the paper's: softmax of the sums over the tokens), `softmax_mean` (of the mean over
-    heads), `l1`, or `none`. `row`: see `_stack.follow`. `without_sinks`: see `sinks`. Layers come from the bottom up
-    while the model runs, so what is held is the product of each head's weights so far, and no layer's own: memory does
-    not grow with depth.
+    heads), `l1`, or `none`. `row`: see `attribution.layer_stack.follow`. `without_sinks`: see `sinks`. Of a short text
+    only the product of each head's weights so far is held; of a long one each layer runs again, from the top down. So
+    memory does not grow with depth, nor time with the cube of the length.
     """
     refuse_normalize(normalize)
-    product = HeadProduct()
-    watcher, spared = sparing(subject, batch, product, without_sinks, layered(subject))
-    followed = follow(subject, batch, target, row, "lat", watcher, same_heads=True)
-    heads = followed.start[:, None]  # [batch head token]
-    if product.product is not None:
-        heads = torch.einsum("bq,bhqk->bhk", followed.start.to(product.product), product.product)
+    n_heads = getattr(subject.model.config, "num_attention_heads", None) or 1
+    followed, heads, spared = read_down(
+        subject, batch, target, row, "lat", HeadProduct, heads=n_heads, same_heads=True, without_sinks=without_sinks
+    )
     scores = normalized(heads.sum(1), followed.attended, normalize, heads.shape[1])
     return attribution(scores, batch, "lat", f"{followed.how}, normalize: {normalize}{spared}")
 
@@ -83,7 +81,7 @@ class Trace:
 
 
 def traced(subject: Subject, batch: Batch, row: int | str = "auto", target: Target | None = None) -> Trace:
-    """The trace of a batch, with all that was met on the way; the target is the model's prediction if none is given."""
+    """The trace of a batch, with the weights of every layer; the target is the model's prediction if none is given."""
     tape = Tape()
     followed = follow(subject, batch, target, row, "lat", tape, same_heads=True)
     start, n_token = followed.start, followed.start.shape[1]

@@ -47,7 +47,7 @@ def explain(
     """
     for option, value, there in (("layer", layer, LAYERS), ("heads", heads, HEADS)):
         if isinstance(value, str) and value not in there:
-            raise BadConfig(f"no {option} {value!r}; there are: {', '.join(there)}, or a number")
+            raise BadConfig(f"no {option} {value!r}; choose from: {', '.join(there)}, or a number")
     refuse_row(row)
     whole, batch, layers = batch, batch.by_window(), _layers(subject)
     chosen = layers if layer == "mean" else [layers[-1] if isinstance(layer, str) else _numbered(layers, layer)]
@@ -75,7 +75,7 @@ def _calls(subject: Subject, batch: Batch, layers: list[str], without_sinks: boo
 
 
 def _layers(subject: Subject) -> list[str]:
-    """The sites that can be shown, or the one thing that a model makes of them."""
+    """The sites that can be shown, or the one distribution that a model computes from them."""
     if hasattr(subject.model, "token_weights"):
         return [str(subject.model.token_weights_are)]
     return readable(subject)

@@ -11,14 +11,15 @@ row is read elsewhere ([CLS] in its classifiers); here `row`, stated. It takes t
 their `max` or `min`.
 """
 
+from functools import partial
+
 import torch
 
 from whence.attribution.attribution import Attribution, attribution
-from whence.attribution.encoder_decoder import RolloutAcross, follow_across, staying
+from whence.attribution.downwards import read_down
+from whence.attribution.encoder_decoder import RolloutAcross, follow_fused, phrase, staying
 from whence.attribution.fuse_heads import fusion
-from whence.attribution.layer_stack import follow, layered
-from whence.attribution.sinks import sparing
-from whence.core.streaming import Rollout
+from whence.core.streaming import WAITING, Rollout
 from whence.subject.batch import Batch
 from whence.subject.subject import Subject
 from whence.subject.targets import Target
@@ -38,13 +39,16 @@ def explain(
     """Score each token by its share of what is read (`row`: see `attribution.layer_stack.follow`); a text's scores sum
     to one, those of a translator's source to what does not stay with the target.
 
-    `heads`: what is made of a layer's heads, weight by weight: their `mean`, `max`, or `min`.
+    `heads`: how a layer's heads are fused, weight by weight: by their `mean`, `max`, or `min`.
     `without_sinks`: see `sinks`.
     """
-    across = bool(subject.model.config.is_encoder_decoder)
-    product = (RolloutAcross if across else Rollout)(residual=residual, heads=fusion(heads))
-    watcher, spared = sparing(subject, batch, product, without_sinks, layered(subject))
-    followed = (follow_across if across else follow)(subject, batch, target, row, "rollout", watcher)
-    scores = product.read_from(followed.start)
-    how = f"{followed.how}, heads: {heads}, residual: {'yes' if residual else 'no'}{spared}"
-    return attribution(scores, batch, "rollout", how + (staying(scores) if across else ""))
+    if subject.model.config.is_encoder_decoder:
+        across = RolloutAcross(residual=residual, heads=fusion(heads))
+        followed, how = follow_fused(subject, batch, target, "rollout", across, row, without_sinks)
+        scores = across.read_from(followed.start)
+        return attribution(scores, batch, "rollout", how + staying(scores))
+    make = partial(Rollout, residual=residual, heads=fusion(heads))
+    followed, scores, spared = read_down(
+        subject, batch, target, row, "rollout", make, waiting=WAITING, without_sinks=without_sinks
+    )
+    return attribution(scores, batch, "rollout", phrase(followed, residual, heads) + spared)

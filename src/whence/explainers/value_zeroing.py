@@ -3,9 +3,9 @@
     C(i, j) = 1 − cos(x̃_i, x̃_i without the value of token j), rows divided by their sum     Eq. 4, 5
 
 x̃ is the output of the whole layer, feed-forward and norms too; weights stay as they were, so a zero value is the same
-as a zero weight that nobody else gets. Layers are multiplied (`layer`), as the paper does by rollout.
+as a zero weight that is not redistributed. Layers are multiplied (`layer`), as the paper does by rollout.
 
-The model runs once; then each layer runs by itself, from what it was given, on as many copies of a text as it has
+The model runs once; then each layer runs alone, on its recorded input, on as many copies of a text as it has
 tokens: all its tokens cost what a few dozen layers cost, where one pass for each token and layer runs all of the model.
 
 Differs from the paper: a local attention, and an RNN's look at its source, are no layer: what turns is the context.

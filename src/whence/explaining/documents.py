@@ -25,6 +25,7 @@ from whence.attribution.attribution import Attribution
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
 from whence.subject.batch import Batch
+from whence.subject.named_targets import Question
 from whence.subject.subject import Subject
 from whence.subject.targets import Measure, Target
 
@@ -33,10 +34,13 @@ BATCH_SIZE = 8  # paragraphs
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A text in paragraphs, with the predicted probabilities of each."""
+    """A text in paragraphs, with the predicted probabilities of each; and what is asked of it."""
 
     paragraphs: tuple[str, ...]
     probabilities: Float[ndarray, "paragraph class"]
+    measure: Measure = "margin"
+    chosen: int | None = None  # the class to explain, if it is not the predicted one
+    against: int | None = None  # the class that it is compared with
 
     @property
     def prediction(self) -> int:
@@ -44,15 +48,34 @@ class Document:
         return int(self.probabilities.mean(0).argmax())
 
     @property
+    def explained(self) -> int:
+        """The class that is explained."""
+        return self.prediction if self.chosen is None else self.chosen
+
+    @property
     def probability(self) -> float:
-        """The probability of that class for the whole document."""
+        """The probability of the predicted class for the whole document."""
         return float(self.probabilities[:, self.prediction].mean())
 
     @property
     def weights(self) -> Float[ndarray, " paragraph"]:
-        """The share of each paragraph in the prediction."""
-        mine = self.probabilities[:, self.prediction]
+        """The share of each paragraph in the probability of the class that is explained."""
+        mine = self.probabilities[:, self.explained]
         return mine / mine.sum()
+
+    def target(self, n: int) -> Target:
+        """What is explained of each of `n` paragraphs."""
+        classes = torch.full((n,), self.explained)
+        against = None if self.against is None else torch.full((n,), self.against)
+        return Target(classes, torch.zeros_like(classes), self.measure, against)
+
+    def describe(self, labels: Sequence[str]) -> str:
+        """What is explained of each paragraph, in words."""
+        if self.against is not None:
+            return (
+                f"explained: why {labels[self.explained]}, not {labels[self.against]}: the difference of their logits"
+            )
+        return f"explained: the {self.measure} of {labels[self.explained]}"
 
 
 def split_paragraphs(subject: Subject, text: str) -> list[str]:
@@ -69,8 +92,9 @@ def _fitting(subject: Subject, text: str) -> list[str]:
     return [piece for half in (words[:middle], words[middle:]) for piece in _fitting(subject, " ".join(half))]
 
 
-def read_document(subject: Subject, text: str) -> Document:
+def read_document(subject: Subject, text: str, question: Question | None = None) -> Document:
     """Split a text into paragraphs and predict each."""
+    question = question or Question()
     if subject.task.name != "sequence-classification":
         raise BadConfig(
             "paragraphs are weighted by the probability of a text's class; expected a model for"
@@ -80,7 +104,10 @@ def read_document(subject: Subject, text: str) -> Document:
     if not pieces:
         raise BadData("the text is empty; expected words to explain")
     found = [subject.predict(batch)[:, 0].cpu().double().numpy() for batch in _batches(subject, pieces)]
-    return Document(tuple(pieces), np.concatenate(found))
+    number = subject.encoder.label_id
+    chosen = None if question.answer is None else number(question.answer)
+    against = None if question.against is None else number(question.against)
+    return Document(tuple(pieces), np.concatenate(found), question.measure, chosen, against)
 
 
 def _batches(subject: Subject, pieces: Sequence[str]) -> list[Batch]:
@@ -102,14 +129,12 @@ def explain_document(
     subject: Subject,
     document: Document,
     explain: Callable[..., Attribution],
-    measure: Measure,
     options: Mapping[str, Any],
 ) -> Attribution:
     """Score the tokens of a whole document by one method, as one text."""
     rows: list[Attribution] = []
     for batch in _batches(subject, document.paragraphs):
-        classes = torch.full((len(batch),), document.prediction)
-        made = explain(subject, batch, Target(classes, torch.zeros_like(classes), measure), **options)
+        made = explain(subject, batch, document.target(len(batch)), **options)
         rows += [_row(made, row) for row in range(len(batch))]
     scores = np.concatenate([w * paragraph_scores(one) for w, one in zip(document.weights, rows, strict=True)])
     begins = np.cumsum([0, *(int(one.word.max(initial=-1)) + 1 for one in rows[:-1])])

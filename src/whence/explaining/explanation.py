@@ -13,6 +13,7 @@ from whence.attribution.registry import explainer, names
 from whence.core.errors import BadConfig, BadData
 from whence.data.examples import Example
 from whence.explaining.documents import explain_document, read_document, token_words
+from whence.explaining.explained import Explained, describe_position, question_of, read_explained, read_prediction
 from whence.explaining.flow_diagram import diagram
 from whence.explaining.head_importance import HeadImportance, describe_heads, head_importance
 from whence.explaining.options import ExplainOptions
@@ -21,8 +22,27 @@ from whence.figures.token_shading import Shading
 from whence.figures.tokens import text as drawn
 from whence.figures.tokens.pdf import save_pdf
 from whence.subject.batch import Batch
+from whence.subject.named_targets import asked
 from whence.subject.subject import Subject
-from whence.subject.targets import Target, predicted
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }}
+caption {{ text-align: left; font-weight: 600; padding-bottom: .5rem }}
+th {{ text-align: left; vertical-align: top; padding: .4rem 1rem .4rem 0; white-space: nowrap }}
+ul, small {{ color: #555; font-size: .85rem }}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +57,7 @@ class Explanation:
     valued: bool = False  # whether the prediction is a value, which has no probability
     shading: Shading = "strongest"  # from zero to the strongest score, or over the `range` of scores
     heads: tuple[HeadImportance, ...] = ()  # of the model, the most important first
+    explained: Explained | None = None  # of which number the scores are; None for a model that predicts a value
 
     @property
     def tokens(self) -> list[str]:
@@ -53,7 +74,8 @@ class Explanation:
         """What is explained, in words."""
         where = f" {self.where}" if self.where else ""
         probable = "" if self.valued else f" (probability {self.probability:.3f})"
-        return "; ".join([f"{self.prediction}{where}{probable}", *self.notes])
+        explained = [] if self.explained is None else [f"explained: {self.explained.sentence}"]
+        return "; ".join([f"{self.prediction}{where}{probable}", *explained, *self.notes])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -61,6 +83,7 @@ class Explanation:
             "prediction": self.prediction,
             "probability": None if self.valued else self.probability,
             "where": self.where,
+            "explained": None if self.explained is None else asdict(self.explained),
             "tokens": self.tokens,
             "scores": self.scores,
             "how": {one.method: one.how for one in self.attributions},
@@ -77,6 +100,11 @@ class Explanation:
         table = drawn.as_html(self.tokens, self.scores, self.caption, self.shading)
         heads = escape(describe_heads(self.heads)).replace("\n", "<br>")
         return f"{table}<p><small>{heads}</small></p>" if heads else table
+
+    def to_page(self) -> str:
+        """As a whole page of HTML, to be opened in a browser."""
+        how = "".join(f"<li>{escape(one.method)}: {escape(one.how)}</li>" for one in self.attributions)
+        return PAGE.format(title=escape(self.prediction), body=f"{self.to_html()}<ul>{how}</ul>")
 
     def to_latex(self) -> str:
         """As a LaTeX tabular."""
@@ -105,23 +133,23 @@ class Explanation:
 def explain_text(subject: Subject, text: str, options: ExplainOptions | None = None) -> Explanation:
     """Explain the model's prediction for a text by each method, with the most important heads in a `summary`.
 
-    Of a translator the last token of the `target` text is explained, given those before it; of a language model the
-    token after the text; of a tagger the tag of the last word. For a model of series the text is one window. With
-    `paragraphs` a text of any length is explained paragraph by paragraph (`whence.explaining.documents`), without a
-    summary. With `words` the subwords of a word are one token, with the sum of their scores.
+    Of a translator the last token of the `target` text is explained, given those before it, or the word `at`; of a
+    language model the token after the text; of a tagger the tag of the last word, or of the word `at`. `target` names
+    another class than the predicted one, `against` one to compare it with. For a model of series the text is one
+    window. With `paragraphs` a text of any length is explained paragraph by paragraph (`whence.explaining.documents`),
+    without a summary. With `words` the subwords of a word are one token, with the sum of their scores.
     """
     options = options or ExplainOptions()
     if not options.methods:
-        raise BadConfig(f"no method was named; there are: {', '.join(names())}")
+        raise BadConfig(f"no method was named; choose from: {', '.join(names())}")
     methods = {method.replace("-", "_"): explainer(method) for method in options.methods}
     chosen = method_options(options, methods)
     if options.paragraphs:
         return explain_paragraphs(subject, text, options, methods, chosen)
-    batch = encode_text(subject, text, options)
-    target = predicted(subject, batch, options.measure)
+    batch, example = encode_text(subject, text, options)
+    target = asked(subject, batch, [example], question_of(options, subject))
     attributions = tuple(explain(subject, batch, target, **chosen.get(name, {})) for name, explain in methods.items())
     if options.words:
-        example = Example(text, pair=options.pair, target=options.target)
         spelled = subject.encoder.spelled(batch, [example])[0]
         attributions = tuple(one.by_word(spelled) for one in attributions)
     limit = subject.encoder.limit
@@ -129,7 +157,16 @@ def explain_text(subject: Subject, text: str, options: ExplainOptions | None = N
     heads = head_importance(subject, batch, target) if options.summary else ()
     prediction, probability = read_prediction(subject, batch, target)
     where = describe_position(subject, batch, target)
-    return Explanation(prediction, probability, attributions, where, notes, subject.task.predicts_values, heads=heads)
+    return Explanation(
+        prediction,
+        probability,
+        attributions,
+        where,
+        notes,
+        subject.task.predicts_values,
+        heads=heads,
+        explained=read_explained(subject, batch, target),
+    )
 
 
 def method_options(options: ExplainOptions, methods: Mapping[str, Callable[..., Any]]) -> dict[str, dict[str, Any]]:
@@ -148,16 +185,14 @@ def explain_paragraphs(
     chosen: Mapping[str, Mapping[str, Any]],
 ) -> Explanation:
     """Explain a text of any length paragraph by paragraph, each weighted by its share of the prediction."""
-    if options.pair is not None or options.target is not None:
-        raise BadConfig("only a single text is cut into paragraphs; leave out the second text and the target")
-    document = read_document(subject, text)
-    found = [
-        explain_document(subject, document, explain, options.measure, chosen.get(name, {}))
-        for name, explain in methods.items()
-    ]
+    if options.pair is not None or options.at is not None:
+        raise BadConfig("only a single text is cut into paragraphs; leave out the second text and at")
+    document = read_document(subject, text, question_of(options, subject))
+    found = [explain_document(subject, document, explain, chosen.get(name, {})) for name, explain in methods.items()]
     found = [one.by_word(token_words(subject, document)) for one in found] if options.words else found
     note = f"read in paragraphs: {len(document.paragraphs)}, none longer than {subject.encoder.limit}"
-    return Explanation(subject.labels[document.prediction], document.probability, tuple(found), notes=(note,))
+    prediction = subject.labels[document.prediction]
+    return Explanation(prediction, document.probability, tuple(found), notes=(note, document.describe(subject.labels)))
 
 
 def flow(subject: Subject, text: str, options: ExplainOptions | None = None) -> Flow:
@@ -167,8 +202,8 @@ def flow(subject: Subject, text: str, options: ExplainOptions | None = None) -> 
     .pdf.
     """
     options = options or ExplainOptions()
-    batch = encode_text(subject, text, options)
-    target = predicted(subject, batch)
+    batch, example = encode_text(subject, text, options)
+    target = asked(subject, batch, [example], question_of(options, subject))
     prediction, probability = read_prediction(subject, batch, target)
     where = describe_position(subject, batch, target)
     caption = Explanation(prediction, probability, (), where, valued=subject.task.predicts_values).caption
@@ -176,43 +211,14 @@ def flow(subject: Subject, text: str, options: ExplainOptions | None = None) -> 
     return diagram(subject, batch, target, caption, options.normalize or "softmax_sum", row)
 
 
-def encode_text(subject: Subject, text: str, options: ExplainOptions) -> Batch:
-    """Encode the text as a batch of one."""
-    pair, target = options.pair, options.target
+def encode_text(subject: Subject, text: str, options: ExplainOptions) -> tuple[Batch, Example]:
+    """Encode the text as a batch of one; with the example."""
+    pair, writes = options.pair, subject.task.needs == "target"
     if not text.strip():
         raise BadData("the text is empty; expected words to explain")
     if pair is not None and not pair.strip():
         raise BadData("the second text is empty; expected words, or no second text")
-    if subject.task.needs == "target" and not (target or "").strip():
+    if writes and not (options.target or "").strip():
         raise BadData("this model generates a text from a text; expected the text to be explained: --target TEXT")
-    if subject.task.needs != "target" and target is not None:
-        raise BadConfig(f"a target is for models that generate a text from a text; this one is for {subject.task.name}")
-    return subject.encode([Example(text, pair=pair, target=target)], ahead=True)
-
-
-def read_prediction(subject: Subject, batch: Batch, explained: Target) -> tuple[str, float]:
-    """The name of the prediction and its probability, NaN for a model that predicts a value."""
-    position, number = int(explained.positions[0]), int(explained.classes[0])
-    found = float(subject.predict(batch)[0, position, number])
-    return (
-        (f"the value {found:+.3f}", float("nan"))
-        if subject.task.predicts_values
-        else (class_name(subject, number), found)
-    )
-
-
-def describe_position(subject: Subject, batch: Batch, explained: Target) -> str:
-    """At which position the explained prediction is made, in words; empty where a text has one prediction."""
-    position = int(explained.positions[0])
-    if subject.task.needs == "label" or subject.task.predicts_values:
-        return ""
-    if subject.task.needs == "target":
-        return f"where the target has {class_name(subject, int(batch.labels[0, position]))!r}"
-    return f"{'of' if subject.task.needs == 'tags' else 'after'} {batch.tokens[0][position]!r}"
-
-
-def class_name(subject: Subject, number: int) -> str:
-    """The name of a class, or the token of a vocabulary."""
-    if subject.task.needs in ("label", "tags"):
-        return subject.labels[number]
-    return str(subject.tokenizer.convert_ids_to_tokens(number))
+    example = Example(text, pair=pair, target=options.target if writes else None)
+    return subject.encode([example], ahead=True), example

@@ -25,8 +25,16 @@ class ExplainOptions(BaseModel):
     pair: Annotated[str | None, usually("none", "TEXT")] = Field(
         None, description="the second text, for models that read two"
     )
-    target: Annotated[str | None, usually("none", "TEXT")] = Field(
-        None, description="for models that generate a text from a text: the text whose last token is explained"
+    target: Annotated[str | None, usually("predicted", "CLASS|TEXT")] = Field(
+        None,
+        description="the class to explain, or a language model's next word; for models that generate a text from a"
+        " text: that text, whose last token is explained",
+    )
+    against: Annotated[str | None, usually("the best other", "CLASS")] = Field(
+        None, description="why the target and not this class (or word): explain the difference of their logits"
+    )
+    at: Annotated[str | None, usually("the last", "WORD|INT")] = Field(
+        None, description="which word of a translator's target, or which word's tag: the word, or its number from 0"
     )
     methods: Annotated[tuple[str, ...], arg(name="method")] = Field(
         USUAL, description=f"methods, of: {', '.join(names())}; or module:function"
@@ -57,7 +65,9 @@ class ExplainOptions(BaseModel):
         " all classes)",
     )
     measure: Literal["probability", "logit", "margin"] = Field(
-        "probability", description="what is explained, of the class that the model predicts"
+        "margin",
+        description="what is explained: the margin of the target's logit over the best other class, the logit, or the"
+        " probability (which hardly moves where the model is sure)",
     )
 
     def shared(self) -> dict[str, Any]:

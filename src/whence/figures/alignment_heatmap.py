@@ -1,11 +1,10 @@
-"""Attention from the words of a translation to those of its text (Bahdanau et al. 2015, Fig. 3; Mrini et al. 2019 Fig.
-1).
+"""Attention from the words of a translation to the words of its source (Bahdanau et al. 2015 Fig. 3; Mrini et al. 2019
+Fig. 1).
 """
 
 import textwrap
 from collections.abc import Sequence
 
-import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,8 +12,8 @@ from matplotlib.patches import Rectangle
 from numpy import ndarray
 
 from whence.core.errors import BadData
-from whence.figures.heatmap import SHADES
-from whence.figures.style import INK, PALETTE, QUIET, WIDTH, canvas, house
+from whence.figures.attention_matrices import squares, word_ticks
+from whence.figures.style import PALETTE, QUIET, WIDTH, canvas, house
 from whence.figures.token_shading import visible
 
 MOST = 24  # words of a text
@@ -29,19 +28,19 @@ def alignment_heatmap(
     links: Sequence[tuple[int, int]] = (),
     title: str = "",
 ) -> Figure:
-    """A row for each word of the translation, a column for each word of its text; darker is more weight.
+    """A row for each word of the translation, a column for each source word; darker is more weight.
 
-    Reference links (source word, target word, counted from 0) have a frame. Numbers are per cent.
+    Reference links (source word, target word, counted from 0) are framed. Numbers are per cent.
     """
     if weights.shape != (len(target), len(source)) or not 1 <= max(weights.shape) <= MOST or not min(weights.shape):
         raise BadData(
-            f"expected weights [target source] between texts of 1 to {MOST} words; came {weights.shape} for"
+            f"expected weights [target source] between texts of 1 to {MOST} words; got {weights.shape} for"
             f" {len(target)} and {len(source)} words"
         )
     side = (WIDTH - 1.1) / len(source)
     with house():
         figure, axes = canvas(height=min(max(0.24 * len(target), side * len(target)), 6.0) + 1.3)
-        _squares(axes, weights)
+        squares(axes, weights, FEW)
         for key, query in links:
             axes.add_patch(
                 Rectangle((key - 0.46, query - 0.46), 0.92, 0.92, fill=False, edgecolor=PALETTE[1], linewidth=1.8)
@@ -50,31 +49,8 @@ def alignment_heatmap(
     return figure
 
 
-def _squares(axes: Axes, weights: Float[ndarray, "target source"]) -> None:
-    """White is nothing, the darkest the largest weight; numbers where there is room for them."""
-    top = max(float(weights.max()), 1e-9)
-    axes.imshow(weights, cmap=SHADES, vmin=0, vmax=top, aspect="auto")
-    if weights.shape[1] > FEW:
-        return
-    for (query, key), weight in np.ndenumerate(weights):
-        axes.text(
-            key,
-            query,
-            f"{100 * weight:.0f}",
-            ha="center",
-            va="center",
-            fontsize=7,
-            color="white" if weight > 0.75 * top else INK,
-        )
-
-
 def _dress(axes: Axes, source: list[str], target: list[str], title: str, linked: bool) -> None:
-    """Words above and at the left, what it is below."""
-    small = 8 if max(len(source), len(target)) <= 16 else 6.5
-    axes.set_xticks(range(len(source)), source, rotation=45, ha="left", rotation_mode="anchor", fontsize=small)
-    axes.set_yticks(range(len(target)), target, fontsize=small)
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
+    """Words above and at the left; title and explanation below."""
+    word_ticks(axes, source, target, 8.0 if max(len(source), len(target)) <= 16 else 6.5)
     note = "columns: the text; rows: its translation" + "; frames: reference links" * linked
     axes.set_xlabel("\n".join([*textwrap.wrap(title, LINE), note]), fontsize=8.5, color=QUIET)

@@ -30,12 +30,12 @@ def bars(
 ) -> Figure:
     """A bar of `value` for each `bar`, with a line from `low` to `high`, under the name of its `group`.
 
-    Groups and bars come in the order of the table; a bar that a group has not leaves a gap.
+    Groups and bars are in the order of the table; a bar that a group lacks leaves a gap.
     """
     refuse_missing(table, [column for column in (group, bar, value, low, high) if column])
     names, groups = list(table[bar].unique()), list(table[group].unique())
     if not 1 <= len(names) <= len(PALETTE):
-        raise BadData(f"a figure has one to {len(PALETTE)} bars a group; there are {len(names)}")
+        raise BadData(f"a figure has one to {len(PALETTE)} bars a group; got {len(names)}")
     if table.duplicated([group, bar]).any():
         raise BadData(f"a group has each bar once; the table has several rows with the same {group} and {bar}")
     each = THICK * len(names) + 0.36  # inches of a group: its name, and the bars below it
@@ -53,7 +53,7 @@ def bars(
 def _bar(
     axes: Axes, row: Mapping[Hashable, Any], colour: int, top: float, columns: tuple[str, str | None, str | None]
 ) -> None:
-    """One bar, its interval, and its value in numbers."""
+    """One bar, its interval, and its value as a number."""
     value, low, high = columns
     at, end = top - THICK * colour, row[value]
     axes.barh(at, end, 0.8 * THICK, color=PALETTE[colour], alpha=0.75, linewidth=0)

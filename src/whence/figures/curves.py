@@ -33,20 +33,20 @@ def curves(
 ) -> Figure:
     """A line of `y` by `x` for each value of `line`, with a band from `low` to `high`, in a panel for each of `panel`.
 
-    `base` is the height of a panel's dotted line. All panels have the same scale; one alone needs no name.
-    `until` is a place on the x axis up to which something held, marked by a dotted line.
+    `base` is the height of a panel's dotted line. All panels have the same scale; a single one needs no name. `until`
+    is a value of x, marked by a dotted vertical line.
     """
     refuse_missing(table, [column for column in (x, y, line, panel, low, high) if column])
     names = [str(name) for name in table[line].unique()]
     if not 1 <= len(names) <= len(COLOURS):
-        raise BadData(f"a figure has one to {len(COLOURS)} lines; there are {len(names)}")
+        raise BadData(f"a figure has one to {len(COLOURS)} lines; got {len(names)}")
     groups = {str(name): rows for name, rows in table.groupby(panel, sort=False)} if panel else {"": table}
     with house():
-        legend = 0.25 * math.ceil(len(names) / 2)  # stands above the first panel, and takes of its height
+        legend = 0.25 * math.ceil(len(names) / 2)  # above the first panel, which is higher by that much
         figure, axes = panels([2.2 + legend * (place == 0) for place in range(len(groups))])
         for place, (name, rows) in zip(axes, groups.items(), strict=True):
             for number, one in enumerate(names):
-                _line(place, rows[rows[line] == one].sort_values(x), (x, y, low, high), number, visible(one))
+                band_line(place, rows[rows[line] == one].sort_values(x), (x, y, low, high), number, visible(one))
             _dress(place, name if len(groups) > 1 else "", (base or {}).get(name), y_label)
             if until is not None:
                 place.axvline(until, color=QUIET, linewidth=1.0, linestyle=":")
@@ -56,30 +56,29 @@ def curves(
     return figure
 
 
-def _line(
-    axes: Axes, rows: pd.DataFrame, columns: tuple[str, str, str | None, str | None], number: int, name: str
+def band_line(
+    axes: Axes,
+    rows: pd.DataFrame,
+    columns: tuple[str, str, str | None, str | None],
+    number: int,
+    name: str,
+    scale: float = 1.0,
 ) -> None:
-    """One line with its dots and its band; the first line is on top."""
-    x, y, low, high = columns
-    across = rows[x].to_numpy(dtype=float)
-    if low and high:
-        axes.fill_between(
-            across,
-            rows[low].to_numpy(dtype=float),
-            rows[high].to_numpy(dtype=float),
-            color=COLOURS[number],
-            alpha=0.18,
-            linewidth=0,
-        )
+    """One line with its dots and its band, from the columns x, y, low and high; the first line is on top."""
+    x, y, low, high = (None if column is None else rows[column].to_numpy(dtype=float) for column in columns)
+    assert x is not None
+    assert y is not None
+    if low is not None and high is not None:
+        axes.fill_between(x, low, high, color=COLOURS[number], alpha=0.18, linewidth=0)
     axes.plot(
-        across,
-        rows[y].to_numpy(dtype=float),
+        x,
+        y,
         color=COLOURS[number],
         marker=MARKERS[number],
-        markersize=4,
+        markersize=4 * scale,
         markeredgecolor="white",
-        markeredgewidth=0.6,
-        linewidth=1.6,
+        markeredgewidth=0.6 * scale,
+        linewidth=1.6 * scale,
         label=name,
         zorder=2 + 1 / (1 + number),
     )

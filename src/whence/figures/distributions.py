@@ -1,4 +1,4 @@
-"""Numbers between two limits, a violin for each name, one below the other."""
+"""Distributions of numbers between two limits: a violin for each name, one below the other."""
 
 from collections.abc import Mapping
 from textwrap import fill
@@ -22,8 +22,8 @@ def distributions(
     limits: tuple[float, float] = (0.0, 1.0),
     each: float = 0.36,
 ) -> Figure:
-    """A violin of each series with its median and quartiles, `each` so many inches high; how many values are `missing`
-    is written next to it.
+    """A violin of each series with its median and quartiles, each `each` inches high; the number of `missing` values is
+    written next to it.
     """
     with house():
         figure, axes = canvas(height=0.8 + each * len(named))

@@ -11,7 +11,7 @@ from whence.figures.token_shading import visible
 from whence.figures.violins import refuse_missing
 from whence.measures.regression import FEWEST, quadratic
 
-SHOWN = 2500  # points of a panel; curves are made of all
+SHOWN = 700  # points of a panel, evenly taken; curves are fitted to all
 CUT = 0.99  # the highest hundredth of the points is not shown, so that the rest can be seen (the paper: above 0.4)
 NORMAL = 1.96
 GRID = 200  # places where a curve is drawn

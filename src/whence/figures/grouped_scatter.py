@@ -1,4 +1,4 @@
-"""One number against another for the items of several groups, distinguished by colour and marker."""
+"""One number by another for the items of several groups, distinguished by colour and marker."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ def grouped_scatter(
     """
     refuse_missing(table, [x, y, group])
     if not 1 <= len(groups) <= len(COLOURS):
-        raise BadData(f"a figure has one to {len(COLOURS)} groups; there are {len(groups)}")
+        raise BadData(f"a figure has one to {len(COLOURS)} groups; got {len(groups)}")
     known = table[np.isfinite(table[x]) & np.isfinite(table[y])]
     with house():
         figure, axes = canvas(height=3.3)

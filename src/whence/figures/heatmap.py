@@ -26,12 +26,12 @@ def heatmap(
     x_label: str = "",
     note: str = "",
 ) -> Figure:
-    """One square for each row and column of `cells`, its number in it; columns `apart` stand by themselves at the left.
+    """One square for each row and column of `cells`, with its number; columns `apart` are set apart at the left.
 
-    Where `marked` (a table of the same form, of truth values) is true the number is bold; `note` says what that means.
+    Where `marked` (a table of truth values of the same shape) is true the number is bold; `note` says what that means.
     """
     if not 1 <= len(cells.columns) <= MOST:
-        raise BadData(f"a heatmap has one to {MOST} columns; there are {len(cells.columns)}")
+        raise BadData(f"a heatmap has one to {MOST} columns; got {len(cells.columns)}")
     left = [name for name in cells.columns if name in apart]
     ordered = cells[[*left, *(name for name in cells.columns if name not in apart)]]
     with house():
@@ -43,7 +43,7 @@ def heatmap(
 def draw(
     axes: Axes, cells: pd.DataFrame, n_left: int, marked: pd.DataFrame | None, x_label: str = "", note: str = ""
 ) -> None:
-    """The same on axes that are there; the first `n_left` columns stand apart."""
+    """The same on existing axes; the first `n_left` columns are set apart."""
     values = cells.to_numpy(float)
     top = max((value for value in values.flatten().tolist() if value > 0), default=1.0)
     where = [float(number + GAP * (0 < n_left <= number)) for number in range(values.shape[1])]
@@ -70,12 +70,12 @@ def _cell(axes: Axes, at: tuple[float, float], value: float, shade: float, bold:
 
 
 def _size(columns: int) -> float:
-    """Points of the numbers, so that -.12 fits into its square."""
+    """The font size of the numbers, so that -.12 fits into its square."""
     return 8.5 if columns <= 10 else 6.5 if columns <= MANY else 5.8
 
 
 def _written(value: float) -> str:
-    """Two digits after the point and no zero before it, as in the paper; never -.00."""
+    """Two digits after the point and no leading zero, as in the paper; never -.00."""
     return re.sub(r"^(-?)0\.", r"\1.", f"{round(value, 2) + 0.0:.2f}") if np.isfinite(value) else "–"
 
 

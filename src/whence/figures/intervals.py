@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from whence.core.errors import BadData
-from whence.figures.style import INK, PALE, PALETTE, QUIET, canvas, house
+from whence.figures.style import INK, PALE, PALETTE, canvas, house, note_above
 from whence.figures.token_shading import visible
 from whence.results.format_number import number
 from whence.results.verdict import Effect
@@ -19,13 +19,13 @@ STRIP = 0.2  # inches: the height of a band
 
 
 def intervals(effects: Sequence[Effect], x_label: str | None = None) -> Figure:
-    """A dot for each effect and a line for its interval, its name and numbers written above it.
+    """A dot for each effect and a line for its interval, with its name and numbers above.
 
-    The grey band is what is too small to be of interest: from minus to plus the effect's `smallest`.
+    The grey band is too small to be of interest: from minus to plus the effect's `smallest`.
     """
     units = sorted({effect.unit for effect in effects})
     if len(units) != 1:
-        raise BadData(f"the effects of one figure share a unit; there are: {', '.join(units) or 'no effects'}")
+        raise BadData(f"the effects of one figure must have one unit, got: {', '.join(units) or 'no effects'}")
     titles = [_title(effect) for effect in effects]
     with house():
         heights = [0.36 + 0.165 * len(title) for title in titles]  # inches
@@ -39,7 +39,7 @@ def intervals(effects: Sequence[Effect], x_label: str | None = None) -> Figure:
 
 
 def _title(effect: Effect) -> list[str]:
-    """The name and the numbers, in lines that fit."""
+    """The name and the numbers, wrapped to the width of the figure."""
     spread = (effect.smallest, effect.high - effect.low)
     value, low, high = (number(part, spread) for part in (effect.value, effect.low, effect.high))
     numbers = f"{value} ({low} to {high})" if math.isfinite(effect.value) else "could not be measured"
@@ -49,7 +49,7 @@ def _title(effect: Effect) -> list[str]:
 
 
 def _wide(text: str) -> bool:
-    """Whether letters take twice the usual width, as Chinese ones do."""
+    """Whether a character is twice as wide as usual, as Chinese ones are."""
     return any(unicodedata.east_asian_width(letter) in "WF" for letter in text)
 
 
@@ -67,7 +67,7 @@ def _row(axes: Axes, effect: Effect, title: list[str], bottom: float) -> None:
 
 
 def _dress(axes: Axes, effects: Sequence[Effect], top: float, x_label: str) -> None:
-    """The zero line, the limits, and in words what is what."""
+    """The zero line, the axis limits, and a note that explains the band."""
     numbers = [part for effect in effects for part in (effect.low, effect.value, effect.high, effect.smallest)]
     numbers += [-effect.smallest for effect in effects]
     finite = [part for part in numbers if math.isfinite(part)] + [0.0]
@@ -75,12 +75,4 @@ def _dress(axes: Axes, effects: Sequence[Effect], top: float, x_label: str) -> N
     axes.set(xlim=(min(finite) - margin, max(finite) + margin), ylim=(0, top), xlabel=x_label)
     axes.spines["left"].set_visible(False)
     axes.set_yticks([])
-    axes.annotate(
-        "black line: no effect · grey: too small to be of interest",
-        (0, 1),
-        xycoords="axes fraction",
-        xytext=(0, 4),
-        textcoords="offset points",
-        fontsize=8.5,
-        color=QUIET,
-    )
+    note_above(axes, "black line: no effect · grey: too small to be of interest")

@@ -10,13 +10,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from whence.core.errors import BadData
-from whence.figures.curves import COLOURS, MARKERS
+from whence.figures.curves import COLOURS, band_line
 from whence.figures.style import INK, QUIET, WIDTH, house
 from whence.figures.token_shading import visible
 from whence.figures.violins import refuse_missing
 
 ACROSS = 2  # panels side by side, to be read on a phone
 HEIGHT = 1.5  # inches of a panel
+SMALL = 0.875  # of the usual width of lines and dots
 
 
 def layer_panels(
@@ -35,7 +36,7 @@ def layer_panels(
     refuse_missing(table, [panel, line, "layer", "value", "low", "high"])
     names, groups = [str(name) for name in table[line].unique()], list(table.groupby(panel, sort=False))
     if not 1 <= len(names) <= len(COLOURS):
-        raise BadData(f"a figure has one to {len(COLOURS)} lines; there are {len(names)}")
+        raise BadData(f"a figure has one to {len(COLOURS)} lines; got {len(names)}")
     across = min(ACROSS, len(groups))
     down = -(-len(groups) // across)
     with house():
@@ -44,7 +45,8 @@ def layer_panels(
         axes = list(figure.subplots(down, across, squeeze=False).flat)
         for place, (name, rows) in zip(axes, groups, strict=False):
             for number, one in enumerate(names):
-                _line(place, rows[rows[line] == one].sort_values("layer"), number, visible(one))
+                of_line = rows[rows[line] == one].sort_values("layer")
+                band_line(place, of_line, ("layer", "value", "low", "high"), number, visible(one), SMALL)
             _levels(place, dotted.get(str(name)), dashed.get(str(name)), levels)
             place.set_title(visible(str(name).replace("_", " ")), loc="left", fontsize=9)
         for place in axes[len(groups) :]:
@@ -53,24 +55,6 @@ def layer_panels(
         figure.supylabel(visible(y_label), fontsize=10)
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=2, fontsize=9)
     return figure
-
-
-def _line(axes: Axes, rows: pd.DataFrame, number: int, name: str) -> None:
-    """One line with its dots and its band; the first line is on top."""
-    layer, value, low, high = (rows[column].to_numpy(dtype=float) for column in ("layer", "value", "low", "high"))
-    axes.fill_between(layer, low, high, color=COLOURS[number], alpha=0.18, linewidth=0)
-    axes.plot(
-        layer,
-        value,
-        color=COLOURS[number],
-        marker=MARKERS[number],
-        markersize=3.5,
-        markeredgecolor="white",
-        markeredgewidth=0.5,
-        linewidth=1.4,
-        label=name,
-        zorder=2 + 1 / (1 + number),
-    )
 
 
 def _levels(axes: Axes, dotted: float | None, dashed: float | None, names: tuple[str, str]) -> None:

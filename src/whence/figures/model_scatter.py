@@ -17,8 +17,8 @@ LOOKS = {"adversary": ("o", PALETTE[0], "adversaries"), "seed": ("^", PALETTE[1]
 def model_scatter(models: pd.DataFrame, means: pd.DataFrame, pairs: dict[str, str], labels: dict[str, str]) -> Figure:
     """For each pair of columns, x and y, a panel with a dot for every model; a line joins the means by `λ`.
 
-    `models` has a row for each, with a column `who` (adversary, seed, uniform or base); `means` one for each `λ`, with
-    the ends of intervals in columns that are called `x low` and `x high`.
+    `models` has a row per model, with a column `who` (adversary, seed, uniform or base); `means` a row per `λ`, with
+    the ends of the intervals in columns named `x low` and `x high`.
     """
     refuse_missing(models, ["who", *pairs, *pairs.values()])
     refuse_missing(means, ["λ", *pairs, *pairs.values()])

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from whence.core.errors import BadData
@@ -19,19 +20,24 @@ def ranking(table: pd.DataFrame, name: str, value: str, low: str, high: str, x_l
 
     Bars below zero are of another colour.
     """
-    refuse_missing(table, [name, value])
-    if not 1 <= len(table) <= MOST:
-        raise BadData(f"a ranking has one to {MOST} bars; there are {len(table)}")
-    values: Sequence[float] = table[value].tolist()
     with house():
         figure, axes = canvas(height=EACH * len(table) + 0.75)
-        places = range(len(table))
-        axes.barh(places, values, 0.75, color=[PALETTE[0] if one >= 0 else PALETTE[1] for one in values], alpha=0.75)
-        for place, begin, end in zip(places, table[low].tolist(), table[high].tolist(), strict=True):
-            axes.plot([begin, end], [place, place], color=INK, linewidth=1.2, solid_capstyle="butt")
-        axes.axvline(0, color=INK, linewidth=0.9)
-        axes.set_yticks(places, [visible(str(one)) for one in table[name]], fontsize=8.5)
-        axes.set(ylim=(len(table) - 0.4, -0.6), xlabel=visible(x_label or value))
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
+        draw(axes, table, name, value, low, high, x_label)
     return figure
+
+
+def draw(axes: Axes, table: pd.DataFrame, name: str, value: str, low: str, high: str, x_label: str = "") -> None:
+    """The same on existing axes."""
+    refuse_missing(table, [name, value])
+    if not 1 <= len(table) <= MOST:
+        raise BadData(f"a ranking has one to {MOST} bars; got {len(table)}")
+    values: Sequence[float] = table[value].tolist()
+    places = range(len(table))
+    axes.barh(places, values, 0.75, color=[PALETTE[0] if one >= 0 else PALETTE[1] for one in values], alpha=0.75)
+    for place, begin, end in zip(places, table[low].tolist(), table[high].tolist(), strict=True):
+        axes.plot([begin, end], [place, place], color=INK, linewidth=1.2, solid_capstyle="butt")
+    axes.axvline(0, color=INK, linewidth=0.9)
+    axes.set_yticks(places, [visible(str(one)) for one in table[name]], fontsize=8.5)
+    axes.set(ylim=(len(table) - 0.4, -0.6), xlabel=visible(x_label or value))
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)

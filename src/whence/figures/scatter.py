@@ -1,5 +1,5 @@
-"""One number of each example against another: points, and by bins where the middle of them lies (Vashishth et al. 2019
-Fig. 3).
+"""One number of each example by another: points, and for bins their median and quantiles (Vashishth et al. 2019 Fig.
+3).
 """
 
 import numpy as np
@@ -8,12 +8,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from whence.figures.style import INK, PALETTE, QUIET, canvas, house
+from whence.figures.style import INK, PALETTE, QUIET, canvas, house, note_above
 from whence.figures.token_shading import visible
 from whence.figures.violins import FEW, refuse_missing
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-SHOWN = 2000  # points; the bands are made of all
+SHOWN = 2000  # points; the bands are computed from all
 Values = npt.NDArray[np.float64]
 
 
@@ -30,7 +30,7 @@ def scatter(table: pd.DataFrame, x: str, y: str, x_label: str = "", y_label: str
 
 
 def draw(axes: Axes, table: pd.DataFrame, x: str, y: str, x_label: str = "", y_label: str = "", bins: int = 8) -> None:
-    """The same on axes that are there."""
+    """The same on existing axes."""
     refuse_missing(table, [x, y])
     known = table[np.isfinite(table[x]) & np.isfinite(table[y])]
     across, up = known[x].to_numpy(dtype=float), known[y].to_numpy(dtype=float)
@@ -44,15 +44,7 @@ def draw(axes: Axes, table: pd.DataFrame, x: str, y: str, x_label: str = "", y_l
             )
         axes.plot([left, right], [quantiles[2]] * 2, color=INK, linewidth=1.6, solid_capstyle="butt", zorder=4)
     axes.set(xlabel=visible(x_label or x), ylabel=visible(y_label or y))
-    axes.annotate(
-        _note(len(table), len(known), len(shown)),
-        (0, 1),
-        xycoords="axes fraction",
-        xytext=(0, 4),
-        textcoords="offset points",
-        fontsize=8.5,
-        color=QUIET,
-    )
+    note_above(axes, _note(len(table), len(known), len(shown)))
 
 
 def bands(x: Values, y: Values, bins: int) -> list[tuple[float, float, Values]]:
@@ -69,7 +61,7 @@ def bands(x: Values, y: Values, bins: int) -> list[tuple[float, float, Values]]:
 
 
 def _note(rows: int, known: int, shown: int) -> str:
-    """What is what, and what is not there."""
+    """What line and bands are, and how many points are left out."""
     less = f" · {shown:,} of {known:,} points shown" if shown < known else ""
     left_out = f" · {rows - known} left out" if known < rows else ""
     return f"line: median · bands: middle half, middle 90 %{less}{left_out}"

@@ -1,4 +1,4 @@
-"""Many numbers as strips of colour, one row below the other: more columns than a heatmap can write numbers for."""
+"""Many numbers as strips of colour, one row below the other, where a heatmap has no room for numbers."""
 
 import numpy as np
 import pandas as pd
@@ -17,10 +17,10 @@ TOP = 0.995  # of the sizes: the few larger ones have the darkest colour too
 def strips(cells: pd.DataFrame, x_label: str = "", unit: str = "") -> Figure:
     """A row for each row of `cells`, a narrow strip for each column; blue is above zero, vermilion below.
 
-    The darkest colour is that of nearly the largest size, as its scale says.
+    Colours saturate near the largest absolute value, as the scale shows.
     """
     if not 1 <= len(cells) <= MOST or not len(cells.columns):
-        raise BadData(f"strips have 1 to {MOST} rows and some columns; came {len(cells)} and {len(cells.columns)}")
+        raise BadData(f"strips have 1 to {MOST} rows and some columns; got {len(cells)} and {len(cells.columns)}")
     values = cells.to_numpy(float)
     sizes = np.abs(values[np.isfinite(values)])
     top = float(np.quantile(sizes, TOP)) if sizes.size else 0.0

@@ -1,4 +1,4 @@
-"""The house style: quiet, readable on a phone, distinct to the colour-blind; and how figures are saved."""
+"""The common style of figures: quiet, readable on a phone, safe for the colour-blind; and how figures are saved."""
 
 import io
 import re
@@ -46,7 +46,7 @@ _HOUSE: dict[Any, Any] = {
 
 @contextmanager
 def house() -> Iterator[None]:
-    """Everything drawn or saved inside is in the house style; nothing outside is changed."""
+    """Everything drawn or saved inside has the common style; nothing outside is changed."""
     with matplotlib.rc_context(_HOUSE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # the reader's own font may have it
         yield
@@ -60,18 +60,25 @@ def canvas(height: float, width: float = WIDTH) -> tuple[Figure, Axes]:
 
 
 def panels(heights: Sequence[float], width: float = WIDTH) -> tuple[Figure, list[Axes]]:
-    """A figure with axes one above the other, each so many inches high."""
+    """A figure with axes one above the other, of these heights in inches."""
     figure = Figure(figsize=(width, sum(heights)), layout="constrained")
     FigureCanvasAgg(figure)
     return figure, list(figure.subplots(len(heights), height_ratios=list(heights), squeeze=False)[:, 0])
 
 
 def apart(heights: Sequence[float], width: float = WIDTH) -> tuple[Figure, list[Axes]]:
-    """The same where each has its own margins: a picture above, a plot with long names below."""
+    """The same with separate margins: a picture above, a plot with long names below."""
     figure = Figure(figsize=(width, sum(heights)), layout="constrained")
     FigureCanvasAgg(figure)
     parts = figure.subfigures(len(heights), 1, height_ratios=list(heights), squeeze=False)[:, 0]
     return figure, [part.add_subplot() for part in parts]
+
+
+def note_above(axes: Axes, note: str) -> None:
+    """A line of small grey text at the upper left, above the axes."""
+    axes.annotate(
+        note, (0, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points", fontsize=8.5, color=QUIET
+    )
 
 
 def save(figure: Figure, path: str | Path, endings: Sequence[str] = ("svg", "pdf", "png")) -> list[Path]:
@@ -88,12 +95,12 @@ def save(figure: Figure, path: str | Path, endings: Sequence[str] = ("svg", "pdf
 
 
 def linked(files: Sequence[Path]) -> str:
-    """The first of the files as a page next to their folder links to it."""
+    """The link to the first of the files, from a page next to their folder."""
     return f"{files[0].parent.name}/{files[0].name}"
 
 
 def as_svg(figure: Figure) -> str:
-    """The figure as an `<svg>` element to put into a page, with ids that no other figure has."""
+    """The figure as an `<svg>` element to embed in a page, with ids that no other figure has."""
     buffer = io.StringIO()
     with house():
         figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)

@@ -16,7 +16,7 @@ Scores = Iterable[float] | Mapping[str, Iterable[float]]
 
 @dataclass(frozen=True)
 class Line:
-    """One method's scores over the tokens, from −1 to 1 in shade: none for `weakest`, the deepest for `strongest`."""
+    """One method's scores over the tokens, as shades from −1 to 1: none for `weakest`, the deepest for `strongest`."""
 
     method: str
     tokens: tuple[str, ...]
@@ -27,7 +27,7 @@ class Line:
 
     @property
     def shades(self) -> list[float]:
-        """Where scores lie between the weakest and the strongest; what is not a number has no shade."""
+        """Where scores lie between the weakest and the strongest; no shade for what is not a number."""
         wide = self.strongest - self.weakest
         return [(score - self.weakest) / wide if wide and math.isfinite(score) else 0.0 for score in self.scores]
 
@@ -67,7 +67,7 @@ def _line(method: str, tokens: Sequence[str], scores: Sequence[float], shading: 
 
 
 def visible(text: str) -> str:
-    """The text with characters that cannot be seen, or that turn others round, written as ‹U+200B›."""
+    """The text with invisible characters, and those that change the direction of writing, as ‹U+200B›."""
     return "".join(character if _can_be_seen(character) else f"‹U+{ord(character):04X}›" for character in text)
 
 
@@ -88,7 +88,7 @@ def blend(shade: float) -> tuple[int, int, int]:
 
 
 def score_text(score: float, signed: bool) -> str:
-    """A score in three digits, with its sign where there are signs; a dash for what is not a number."""
+    """A score with three digits, signed where scores have signs; a dash if it is not a number."""
     if not math.isfinite(score):
         return "–"
     return (f"{score:+.3g}" if signed and score else f"{score:.3g}").replace("-", "−")

@@ -30,8 +30,9 @@ def violins(
 ) -> Figure:
     """Violins of `y` (0 to `upto`) for equal bins of `x` (0 to 1), one for each value of `colour`.
 
-    Violins to the left: little change. The dot is the median, the bar runs from the lower to the upper quartile; a bin
-    of fewer than eight points shows them. More labels than colours are pooled. Rows without a number are left out.
+    Violins at the left: little change. The dot is the median, the bar goes from the lower to the upper quartile; a bin
+    of fewer than eight points shows the points. If there are more labels than colours, they are pooled. Rows without a
+    number are left out.
     """
     refuse_missing(table, [x, y, *([colour] if colour else [])])
     known = table[np.isfinite(table[x]) & np.isfinite(table[y])]
@@ -51,7 +52,7 @@ def violins(
 
 def binned(values: Values, bins: int) -> npt.NDArray[np.int64]:
     """The number of each value's bin: [0, 1/bins), ..., the last one closed: [1 − 1/bins, 1]."""
-    if values.size and (values.min() < -1e-4 or values.max() > 1 + 1e-4):  # rounding of half precision is let through
+    if values.size and (values.min() < -1e-4 or values.max() > 1 + 1e-4):  # tolerance for half precision
         raise BadData(f"bins run from 0 to 1; there are values from {values.min():.4g} to {values.max():.4g}")
     edges = np.linspace(0, 1, bins + 1)
     return np.clip(np.searchsorted(edges, values, side="right") - 1, 0, bins - 1).astype(np.int64)
@@ -64,14 +65,14 @@ def quartiles(values: Values) -> tuple[float, float, float]:
 
 
 def refuse_missing(table: pd.DataFrame, names: Sequence[str]) -> None:
-    """A figure needs its columns."""
+    """Refuse a table that lacks a column of the figure."""
     missing = [name for name in names if name not in table.columns]
     if missing:
         raise BadData(f"the table has no column {', '.join(missing)}; it has: {', '.join(map(str, table.columns))}")
 
 
 def _groups(table: pd.DataFrame, colour: str | None) -> dict[str, npt.NDArray[np.bool_]]:
-    """Which rows belong to each label; all of them together if there are no labels, or more than colours."""
+    """The rows of each label; all together if there are no labels, or more labels than colours."""
     labels = sorted(table[colour].dropna().unique(), key=lambda label: (str(type(label)), label)) if colour else []
     if not 1 <= len(labels) <= len(PALETTE):
         return {"all": np.ones(len(table), dtype=bool)}
@@ -110,7 +111,7 @@ def _legend(axes: Axes, names: Sequence[str]) -> None:
 
 
 def _short(name: str) -> str:
-    """A long name without its middle: classes often differ at the end."""
+    """A long name with its middle left out: class names often differ at the end."""
     return name if len(name) <= 40 else f"{name[:22]}…{name[-17:]}"
 
 

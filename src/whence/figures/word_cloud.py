@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from whence.core.errors import BadData
-from whence.figures.style import PALETTE, QUIET, canvas, house
+from whence.figures.style import PALETTE, QUIET, canvas, house, note_above
 from whence.figures.token_shading import visible
 from whence.figures.violins import refuse_missing
 
@@ -18,9 +18,9 @@ WIDE, HIGH, SCALE = 460, 290, 3  # pixels of the layout, and how many times fine
 
 
 def word_cloud(table: pd.DataFrame, word: str, size: str, quiet: str | None = None, seed: int = 0) -> Figure:
-    """The words with the highest scores, as large as their rank among them is high; `quiet` ones in grey.
+    """The words with the highest scores, sized by rank; `quiet` ones in grey.
 
-    Words whose score is not above zero are left out; no word is taken out by hand. The layout follows from the seed.
+    Words whose score is not above zero are left out; no word is removed by hand. The seed determines the layout.
     """
     with house():
         figure, axes = canvas(height=3.1)
@@ -29,7 +29,7 @@ def word_cloud(table: pd.DataFrame, word: str, size: str, quiet: str | None = No
 
 
 def draw(axes: Axes, table: pd.DataFrame, word: str, size: str, quiet: str | None = None, seed: int = 0) -> None:
-    """The same on axes that are there."""
+    """The same on existing axes."""
     refuse_missing(table, [column for column in (word, size, quiet) if column])
     known = table[np.isfinite(table[size]) & (table[size] > 0)].sort_values(size, ascending=False, kind="stable")
     if known[word].duplicated().any():
@@ -43,15 +43,14 @@ def draw(axes: Axes, table: pd.DataFrame, word: str, size: str, quiet: str | Non
         image, drawn = picture(scores, grey, seed)
         axes.imshow(image, interpolation="antialiased")
     note = f"{drawn} of {len(known):,} words; larger: higher score{'; grey: stop words' if quiet else ''}"
-    axes.annotate(
-        note, (0, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points", fontsize=8.5, color=QUIET
-    )
+    note_above(axes, note)
 
 
 def picture(scores: dict[str, float], grey: set[str], seed: int) -> tuple[np.ndarray, int]:
-    """The cloud as red, green, blue and opacity [row column 4], and how many words found room in it.
+    """The cloud as red, green, blue and opacity [row column 4], and how many words fitted.
 
-    Laid out by `wordcloud`, the highest score first; sizes follow ranks alone (`relative_scaling=0`, as in the paper).
+    Laid out by `wordcloud`, the highest score first; sizes depend on ranks alone (`relative_scaling=0`, as in the
+    paper).
     """
     from wordcloud import WordCloud
 

@@ -76,7 +76,7 @@ def test_a_head_that_is_pointed_at_stands_out(seen, flow):
     first, second = seen["head"]["painted"]
     assert first < second / 4  # in the other column only what passes from the prediction and to the tokens
     best = TOKENS[int(flow.nodes[0, 1].argmax())]
-    assert seen["head"]["said"].startswith(f"Head 2: its attention arrives mostly at “{best}” (")
+    assert seen["head"]["said"].startswith(f"Head 1: its attention arrives mostly at “{best}” (")
     assert seen["left"] == {"said": seen["begin"], "painted": [0, 0]}
 
 
@@ -84,7 +84,7 @@ def test_a_token_that_is_clicked_stays_until_escape(seen, flow):
     share = f"{float(f'{100 * flow.nodes[0, :, 3].mean():.2g}'):g}\u00a0%"
     assert seen["token"]["said"].startswith(f"Paths to “dull”: {share} of all attention arrives there")
     assert seen["token"]["pressed"] == ["false", "false", "false", "true"]
-    assert seen["both"]["said"].startswith("Paths through head 1 to “dull”: ")
+    assert seen["both"]["said"].startswith("Paths through head 0 to “dull”: ")
     assert seen["escape"] == {"said": seen["begin"], "pressed": ["false"] * 4}
 
 
@@ -98,7 +98,7 @@ def test_the_keyboard_reaches_everything(seen):
 def test_a_dot_tells_what_has_arrived(seen, flow):
     share = f"{float(f'{100 * flow.nodes[1, 1, 2]:.2g}'):g}\u00a0%"
     assert seen["near"]["head"] == 1
-    assert seen["near"]["told"] == f" At layer 1, {share} of it has arrived at “{TOKENS[2]}”."
+    assert seen["near"]["told"] == f" At layer 0, {share} of it has arrived at “{TOKENS[2]}”."
 
 
 def test_the_pointer_over_a_column_and_away(flow, tmp_path):
@@ -120,7 +120,7 @@ def test_the_pointer_over_a_column_and_away(flow, tmp_path):
     dot, column, above, left = outcome(page, tmp_path)
     share = f"{float(f'{100 * flow.nodes[0, 0, 3]:.2g}'):g}\u00a0%"
     assert dot == f"{column} At the input, {share} of it has arrived at “dull”."
-    assert column.startswith("Head 1: ")
+    assert column.startswith("Head 0: ")
     assert above.startswith("Point at a head")
     assert left == above
 
@@ -129,7 +129,7 @@ def test_the_same_as_text(seen, flow):
     assert seen["label"].startswith("Flow of attention through 2 layers of 2 heads")
     assert "Tokens with most attention: " in seen["label"]
     head, *rows = seen["table"]
-    assert head == ["token", "score", "head 1", "head 2"]
+    assert head == ["token", "score", "head 0", "head 1"]
     assert [row[0] for row in rows] == TOKENS
     assert [float(row[1]) for row in rows] == pytest.approx(flow.scores, rel=0.01)
 

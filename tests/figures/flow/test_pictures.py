@@ -26,7 +26,7 @@ def test_svg_by_hand():
     assert paths["0.48"] == f"M{right:.1f} {places.y[2]:.1f}L{right:.1f} {places.y[1]:.1f}"  # .8 · .6
     assert paths["0.12"] == f"M{right:.1f} {places.y[2]:.1f}L{left:.1f} {places.y[1]:.1f}"  # .2 · .6
     words = [text.text for text in tree.iter(f"{SVG}text")]
-    for shown in ("layer 1", "layer 2", "input", "prediction", "head 1", "tokens"):
+    for shown in ("layer 0", "layer 1", "input", "prediction", "head 0", "tokens"):
         assert shown in words
     inks = {"".join(text.itertext()): text.get("fill") for text in tree.iter(f"{SVG}text")}
     assert inks["so: 0.56so"] == "#000000"  # the title, then the text
@@ -48,7 +48,7 @@ def test_the_picture_says_how_to_read_it_and_what_is_left_out():
     assert "No line is drawn" in even
     told = ElementTree.fromstring(as_svg(by_hand())).find(f"{SVG}desc").text
     assert told == (
-        "Tokens with most attention: so (score 0.56, most of it by head 1), dull (score 0.44, most of it by head 1)."
+        "Tokens with most attention: so (score 0.56, most of it by head 0), dull (score 0.44, most of it by head 0)."
     )
 
 
@@ -103,7 +103,7 @@ def test_a_large_pdf_is_bounded(tmp_path):
 def test_the_figure_has_the_words_of_the_svg():
     figure = as_figure(made(["so", "dull", "$x$"], 2, 2))
     written = [text.get_text() for text in figure.axes[0].texts]
-    for shown in ("so", "$x$", "head 2", "layer 2", "input", "prediction"):
+    for shown in ("so", "$x$", "head 1", "layer 1", "input", "prediction"):
         assert shown in written
 
 

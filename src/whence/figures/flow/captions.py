@@ -15,13 +15,14 @@ HOW_TO_READ = (
 
 def heading(flow: Flow) -> str:
     """The heading of the diagram."""
-    said = f"; the model predicts: {visible(flow.prediction)}" if flow.prediction else ""
-    return f"Flow of attention through {_some(flow.depth, 'layer')} of {_some(flow.heads, 'head')}{said}"
+    prediction = f"; the model predicts: {visible(flow.prediction)}" if flow.prediction else ""
+    return f"Flow of attention through {_some(flow.depth, 'layer')} of {_some(flow.heads, 'head')}{prediction}"
 
 
 def scales(flow: Flow, drawn: Lines, dot: float) -> str:
     """The scale of the shades, and which lines are left out."""
-    method = f"Scores of tokens: {visible(flow.method)}. " if flow.method else ""
+    merged = f"{flow.note} " if flow.note else ""
+    method = f"{merged}Scores of tokens: {visible(flow.method)}. " if flow.method else merged
     least, most = flow.extremes
     darkest = (
         f"Full blue stands for {_share(drawn.darkest)} of a head's attention in lines and {_share(dot)} in dots; tokens"
@@ -39,13 +40,13 @@ def scales(flow: Flow, drawn: Lines, dot: float) -> str:
 
 
 def describe_flow(flow: Flow, most: int = 5) -> str:
-    """A text alternative of the diagram: the tokens with most attention, and through which heads it came."""
+    """A text alternative of the diagram: the tokens with most attention, and the heads that carried it."""
     ranked = sorted(range(len(flow.tokens)), key=lambda token: -flow.scores[token])[:most]
     described = []
     for token in ranked:
         head = int(flow.nodes[0, :, token].argmax())
         described.append(
-            f"{visible(flow.tokens[token])} (score {_score(flow.scores[token])}, most of it by head {head + 1})"
+            f"{visible(flow.tokens[token])} (score {_score(flow.scores[token])}, most of it by head {head})"
         )
     return f"Tokens with most attention: {', '.join(described)}."
 
@@ -55,7 +56,7 @@ def _score(score: float) -> str:
 
 
 def _share(amount: float) -> str:
-    """A share in per cent, with two digits that count."""
+    """A share in per cent, with two significant digits."""
     return f"{float(f'{100 * amount:.2g}'):g}\u00a0%"
 
 

@@ -1,4 +1,4 @@
-"""A flow diagram as a list of shapes: lines, dots and texts, with coordinates in pixels, for SVG and PDF alike."""
+"""A flow diagram as a list of shapes for SVG and PDF: lines, dots and texts, with coordinates in pixels."""
 
 import textwrap
 from collections import defaultdict
@@ -44,7 +44,7 @@ class Dots:
 class Text:
     """A line of text: (x, y) is where its baseline begins, or its middle if `centred`.
 
-    A `turned` text runs downwards from (x, y). A `haloed` one keeps lines from touching it. `title` is its tooltip.
+    A `turned` text runs downwards from (x, y). A `haloed` text has a white outline over lines. `title` is its tooltip.
     """
 
     x: float
@@ -74,7 +74,7 @@ class Drawing:
 
 
 def draw_flow(flow: Flow, scale: Scale = "strongest") -> Drawing:
-    """The flow from the prediction at the top to the tokens at the bottom, with a caption that says how to read it."""
+    """The flow from the prediction at the top to the tokens at the bottom, with a caption that explains it."""
     places, drawn, darkest = layout(flow), lines(flow, scale), darkest_dot(flow, scale)
     caption = _caption([HOW_TO_READ, scales(flow, drawn, darkest)], places)
     return Drawing(
@@ -89,7 +89,7 @@ def draw_flow(flow: Flow, scale: Scale = "strongest") -> Drawing:
 
 
 def _segments(places: Layout, drawn: Lines) -> Iterable[tuple[float, Segment]]:
-    """The lines within heads, from faint to dark: the opacity of each, and from where to where it goes."""
+    """The lines within heads, from faint to dark: opacity, start and end of each."""
     for alpha, (level, head, query, key) in zip(drawn.alpha, drawn.at, strict=True):
         upper, lower = places.x[head, query], places.x[head, key]
         yield float(alpha), (upper, places.y[level + 1], lower, places.y[level])
@@ -117,7 +117,7 @@ def _strokes(segments: Iterable[tuple[float, Segment]]) -> Iterable[Strokes]:
 
 
 def _dots(flow: Flow, places: Layout, darkest: float, scale: Scale) -> Iterable[Dots]:
-    """Every token's place in pale, over it what has arrived there, and the prediction."""
+    """A pale dot for every token, over it what has arrived there, and the prediction."""
     shares = np.rint(STEPS * alpha_of(flow.nodes, darkest, scale)).astype(int)  # [level head token]
     x = np.broadcast_to(places.x, shares.shape)
     y = np.broadcast_to(places.y[:, None, None], shares.shape)
@@ -134,7 +134,7 @@ def _names(flow: Flow, places: Layout) -> Iterable[Text]:
     yield Text(12.0, 18.0, _heading_line(flow, places), 13.0, bold=True)
     yield Text(x, y - 9, "prediction", centred=True)
     for level, row in enumerate(places.y):
-        yield Text(12.0, row + 4, f"layer {level}" if level else "input", colour=QUIET)
+        yield Text(12.0, row + 4, f"layer {level - 1}" if level else "input", colour=QUIET)
     for head in range(flow.heads):
         middle = places.x[head].mean()
         yield Text(middle, places.y[-1] - 12, head_name(flow, places, head), centred=True, haloed=True)
@@ -142,7 +142,7 @@ def _names(flow: Flow, places: Layout) -> Iterable[Text]:
 
 
 def _tokens(flow: Flow, places: Layout) -> Iterable[Text]:
-    """The tokens, the darker the more attention has arrived; the tooltip is the whole token and its score."""
+    """The tokens, darker the more attention has arrived; the tooltip is the whole token and its score."""
     y = places.text_top + (0 if places.upright else SIZE)
     for label, score, ink in zip(places.labels, flow.scores, inks(flow), strict=True):
         yield Text(
@@ -159,25 +159,25 @@ def _tokens(flow: Flow, places: Layout) -> Iterable[Text]:
 
 
 def _caption(sentences: Iterable[str], places: Layout) -> list[Text]:
-    """Paragraphs below the picture, broken into lines of its width."""
+    """Paragraphs below the picture, wrapped to its width."""
     letters = max(int((places.width - 24) / LETTER), 30)
     written = [line for text in sentences for line in textwrap.wrap(text, letters)]
     return [Text(12.0, places.height + STEP * (number + 1), line, CAPTION) for number, line in enumerate(written)]
 
 
 def _heading_line(flow: Flow, places: Layout) -> str:
-    """The heading, cut where the picture is too narrow for it."""
+    """The heading, cut to the width of the picture."""
     return textwrap.shorten(heading(flow), int((places.width - 24) / BOLD), placeholder="…")
 
 
 def head_name(flow: Flow, places: Layout, head: int) -> str:
     """A head's name, or its number alone where columns are narrow."""
     column = (places.x[-1, 0] - places.x[0, 0]) / max(flow.heads - 1, 1)
-    return f"head {head + 1}" if flow.heads == 1 or column >= 56 else str(head + 1)
+    return f"head {head}" if flow.heads == 1 or column >= 56 else str(head)
 
 
 def inks(flow: Flow) -> list[str]:
-    """The colour of each token's text: from a grey that can still be read, for the least score, to black."""
+    """The colour of each token's text: from a readable grey, for the lowest score, to black."""
     least, largest = flow.extremes
     greys = [round(0x76 * min((largest - score) / ((largest - least) or 1.0), 1.0)) for score in flow.scores]
     return [f"#{grey:02x}{grey:02x}{grey:02x}" for grey in greys]

@@ -42,7 +42,7 @@ def as_data(flow: Flow, scale: Scale = "strongest") -> dict[str, Any]:
 
 
 def as_html(flow: Flow, scale: Scale = "strongest") -> str:
-    """A whole page: point at a head or a token, or go there with the keyboard, and its lines stand out."""
+    """A whole page: hover over a head or a token, or move with the keyboard, to highlight its lines."""
     title = escape(heading(flow))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -59,7 +59,7 @@ def as_html(flow: Flow, scale: Scale = "strongest") -> str:
 
 
 def as_frame(flow: Flow, scale: Scale = "strongest") -> str:
-    """The page in a frame of its own, for notebooks: isolated from each other and from the notebook."""
+    """The page in an iframe, for notebooks: isolated from other diagrams and from the notebook."""
     height = round(layout(flow).height) + 260
     return (
         f'<iframe srcdoc="{escape(as_html(flow, scale))}" sandbox="allow-scripts" title="{escape(heading(flow))}" '
@@ -68,7 +68,7 @@ def as_frame(flow: Flow, scale: Scale = "strongest") -> str:
 
 
 def _module() -> str:
-    """Both modules as one: a page without a server cannot import."""
+    """Both modules in one: a page without a server cannot import."""
     return re.sub(
         r'^import .* from "\./flow_paths\.js";$', lambda _: _static("flow_paths.js"), _static("flow.js"), flags=re.M
     )
@@ -79,5 +79,5 @@ def _static(name: str) -> str:
 
 
 def _within_script(values: Any) -> str:
-    """JSON in plain ASCII in which nothing can end the element that it stands in, nor begin a comment."""
+    """JSON in ASCII that can neither end its element nor begin a comment."""
     return json.dumps(values, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e")

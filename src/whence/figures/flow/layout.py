@@ -1,7 +1,7 @@
-"""The layout of a flow diagram, and the opacity of its lines: for all output formats.
+"""The layout of a flow diagram, and the opacity of its lines, for all output formats.
 
-Columns are heads and rows are layers; in a column the tokens stand side by side, in their order. A line joins a token
-to one that it attends to in the layer below.
+Columns are heads and rows are layers; within a column the tokens are side by side, in order. A line joins a token to
+one that it attends to in the layer below.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ POWER = {"strongest": 2 / 3, "authors": 1.0}
 
 @dataclass(frozen=True)
 class Label:
-    """A token's text: where its middle (or, upright, its beginning) is, what is written, and the whole."""
+    """A token's text: the position of its middle (or, if upright, its beginning), the text drawn, and all of it."""
 
     x: float
     text: str
@@ -42,7 +42,7 @@ class Label:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Pixels. `x` [head token] and `y` [level] are the places of dots; `prediction` is where all lines begin."""
+    """Pixels. `x` [head token] and `y` [level] are the positions of dots; `prediction` is where all lines begin."""
 
     width: float
     height: float
@@ -74,7 +74,7 @@ class Layout:
 
 
 def layout(flow: Flow) -> Layout:
-    """The places of a flow's dots and words."""
+    """The positions of a flow's dots and words."""
     size, heads = len(flow.tokens), flow.heads
     gap = 26.0 if size * heads < 200 else 14.0
     inner = min(max(size * heads * FARTHEST, NARROWEST), max(WIDEST, heads * ((size - 1) * CLOSEST + gap)))
@@ -103,7 +103,7 @@ def layout(flow: Flow) -> Layout:
 
 
 def _labels(tokens: Sequence[str], left: float, inner: float) -> tuple[tuple[Label, ...], bool]:
-    """The tokens side by side under all columns; upright if one is wider than its part, and cut where very long."""
+    """The tokens side by side below all columns; upright if one is too wide for its slot, and cut if very long."""
     slot = inner / len(tokens)
     shown = [visible(token) for token in tokens]
     short = [text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…" for text in shown]
@@ -127,7 +127,7 @@ class Lines:
 def lines(flow: Flow, scale: Scale = "strongest", most: int = LINES) -> Lines:
     """Lines as dark as the amount of attention that they carry: their weight × what arrived at their upper end.
 
-    Left out are lines that could not be seen, and, where more than `most` remain, the faintest of them.
+    Lines too faint to see are left out, and if more than `most` remain, the faintest of them.
     """
     amounts = flow.amounts  # [depth head query key]
     darkest = 1.0 if scale == "authors" else max(float(amounts.max()), LINE)
@@ -147,7 +147,7 @@ def lines(flow: Flow, scale: Scale = "strongest", most: int = LINES) -> Lines:
 
 
 def bound(amounts: Float[ndarray, "*any"], most: int) -> float:
-    """The amount from which on there are no more than `most`: just above the strongest that has no room."""
+    """The smallest amount that leaves no more than `most`: just above the strongest that is left out."""
     if amounts.size <= most:
         return 0.0
     return float(np.nextafter(np.partition(amounts, -most - 1, axis=None)[-most - 1], np.inf))
@@ -164,5 +164,5 @@ def alpha_of(amount: Float[ndarray, "*any"], darkest: float, scale: Scale) -> Fl
 
 
 def darkest_dot(flow: Flow, scale: Scale) -> float:
-    """The amount of attention that the darkest dot stands for."""
+    """The amount of attention of the darkest dot."""
     return 1.0 if scale == "authors" else float(max(flow.nodes.max(), flow.readout.max(), DOT))

@@ -27,8 +27,8 @@ class Flow:
 
     `readout` [token] is what the prediction is read from (the pooling attention, or a row of the last layer), and
     `nodes` [level head token] what has arrived at a token of a head: level `depth` is the top, level 0 the input, and
-    nodes[l, h, i] = Σ_j weights[l, h, j, i] · nodes[l+1, h, j] (Wu et al. 2020, Eq. 10). `scores` [token] is what
-    becomes of it for each token, by the normalisation that `method` states.
+    nodes[l, h, i] = Σ_j weights[l, h, j, i] · nodes[l+1, h, j] (Wu et al. 2020, Eq. 10). `scores` [token] are the
+    tokens' scores, after the normalisation that `method` states.
     """
 
     tokens: tuple[str, ...]
@@ -38,6 +38,7 @@ class Flow:
     readout: Float[ndarray, " token"]
     method: str = ""
     prediction: str = ""  # with its probability
+    note: str = ""  # what was merged or left out, as sentences
 
     def __post_init__(self) -> None:
         for name, axes in AXES.items():
@@ -61,7 +62,7 @@ class Flow:
 
     @property
     def extremes(self) -> tuple[float, float]:
-        """The least and the largest score, leaving out tokens that nothing has reached (often special ones)."""
+        """The lowest and the highest score, without tokens that nothing has reached (often special ones)."""
         reached = self.scores[self.scores > 0]
         return (float(reached.min()), float(reached.max())) if len(reached) else (0.0, 0.0)
 
@@ -77,6 +78,7 @@ class Flow:
             "readout": self.readout.round(6).tolist(),
             "method": self.method,
             "prediction": self.prediction,
+            "note": self.note,
         }
 
     def save(self, path: str | Path, scale: Any = "strongest") -> None:
@@ -112,7 +114,7 @@ def refuse_ending(path: str | Path) -> None:
 
 
 def flow_from(values: Mapping[str, Any]) -> Flow:
-    """A flow from what `as_dict` gave."""
+    """The flow from the values of `as_dict`."""
     lacking = sorted({"tokens", "unit", *AXES} - set(values))
     if lacking:
         raise BadData(f"this is no flow of attention: it lacks {', '.join(lacking)}")
@@ -121,8 +123,8 @@ def flow_from(values: Mapping[str, Any]) -> Flow:
         raise BadData(f"{size} tokens need {size**2} weights in each layer and head; there are {weights.shape[-1]}")
     square = weights.reshape(*weights.shape[:2], size, size) / values["unit"]  # [depth head query key]
     scores, nodes, readout = (_array(name, values[name], AXES[name]) for name in ("scores", "nodes", "readout"))
-    method, prediction = (str(values.get(name, "")) for name in ("method", "prediction"))
-    return Flow(tuple(str(token) for token in values["tokens"]), scores, nodes, square, readout, method, prediction)
+    words = (str(values.get(name, "")) for name in ("method", "prediction", "note"))
+    return Flow(tuple(str(token) for token in values["tokens"]), scores, nodes, square, readout, *words)
 
 
 def _array(name: str, values: Any, axes: str) -> Float[ndarray, "..."]:
@@ -139,7 +141,7 @@ def _array(name: str, values: Any, axes: str) -> Float[ndarray, "..."]:
 
 
 def _refuse_sizes(flow: Flow) -> None:
-    """Refuse shapes that differ, and diagrams that are too large."""
+    """Refuse shapes that do not match, and diagrams that are too large."""
     depth, heads, size = *flow.weights.shape[:2], len(flow.tokens)
     if not depth * heads * size:
         raise BadData("a flow diagram needs a token, a layer and a head at least")
@@ -161,7 +163,7 @@ def _refuse_sizes(flow: Flow) -> None:
         longest = math.isqrt(MOST // (depth * heads))
         raise BadData(
             f"too large for a flow diagram: {size} tokens through {depth} layers of {heads} heads; up to {longest}"
-            f" tokens can be drawn of this model. Take a shorter text"
+            f" tokens can be drawn of this model. Take a shorter text, or merge tokens, as `whence explain --flow` does"
         )
 
 

@@ -1,4 +1,4 @@
-"""Token scores as headings and shaded boxes, with coordinates in pixels, for SVG and PDF alike."""
+"""Token scores as headings and shaded boxes for SVG and PDF, with coordinates in pixels."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -47,7 +47,7 @@ class Drawing:
 
 
 def draw_tokens(tokens: Sequence[str], scores: Scores, width: int = 420, shading: Shading = "strongest") -> Drawing:
-    """Each method's name and scale, and under it its tokens in shaded boxes, broken into lines of that width."""
+    """Each method's name and scale, and below it its tokens in shaded boxes, wrapped to that width."""
     headings: list[Heading] = []
     boxes: list[Box] = []
     top, letters = 6.0, int((width - 8) / LETTER)
@@ -62,7 +62,7 @@ def draw_tokens(tokens: Sequence[str], scores: Scores, width: int = 420, shading
 
 
 def _boxes(line: Line, width: int, top: float) -> Iterable[Box]:
-    """Boxes from left to right, in a new row when the width is used up."""
+    """Boxes from left to right, with a new row when the width is used up."""
     x, y = 4.0, top
     for token, shade, score in zip(line.tokens, line.shades, line.scores, strict=True):
         for part in _parts(token, int((width - 16) / LETTER)):

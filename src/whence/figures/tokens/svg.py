@@ -10,7 +10,7 @@ FONT = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace"
 
 
 def as_svg(tokens: Sequence[str], scores: Scores, width: int = 420, shading: Shading = "strongest") -> str:
-    """Each method's name and scale, and under it its tokens in shaded boxes, broken into lines of that width."""
+    """Each method's name and scale, and below it its tokens in shaded boxes, wrapped to that width."""
     drawing = draw_tokens(tokens, scores, width, shading)
     size = f'width="{drawing.width:g}" height="{drawing.height:g}"'
     shapes = "".join([*map(_heading, drawing.headings), *map(_box, drawing.boxes)])

@@ -22,9 +22,9 @@ __all__ = ["as_html", "as_latex", "as_svg", "as_text"]
 
 
 def as_html(tokens: Sequence[str], scores: Scores, caption: str = "", shading: Shading = "strongest") -> str:
-    """A table of one row for each method: its name, the tokens on shaded ground, the scale.
+    """A table with one row per method: its name, the shaded tokens, the scale.
 
-    Shades are half transparent, so that they do on a light page and on a dark one. A token's score is its title.
+    Shades are half transparent, so that they work on light and dark pages. A token's score is its tooltip.
     """
     above = f"<caption>{escape(caption)}</caption>" if caption else ""
     rows = "".join(
@@ -36,7 +36,7 @@ def as_html(tokens: Sequence[str], scores: Scores, caption: str = "", shading: S
 
 
 def _html_tokens(line: Line) -> str:
-    """Each token isolated, so that one written from right to left leaves its neighbours where they are."""
+    """Each token isolated, so that one written from right to left does not move its neighbours."""
     spans = []
     for token, score, shade in zip(line.tokens, line.scores, line.shades, strict=True):
         red, green, blue = FOR if shade >= 0 else AGAINST
@@ -75,7 +75,7 @@ def _bracketed(line: Line) -> str:
 
 
 def _isolated(token: str) -> str:
-    """A token from right to left between the characters that isolate it; others as they are."""
+    """A token written from right to left, between isolating characters; others unchanged."""
     return f"\u2068{token}\u2069" if right_to_left(token) else token
 
 

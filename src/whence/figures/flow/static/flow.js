@@ -76,11 +76,11 @@ function toolbar(stage, label, count, make) {
 
 function names(stage, { flow, layout, words }) {
   const row = (text, top, style) => element(stage, "span", text, { className: "row" }, { top: `${top}px`, ...style });
-  layout.y.forEach((y, level) => row(level ? `layer ${level}` : "input", y));
+  layout.y.forEach((y, level) => row(level ? `layer ${level - 1}` : "input", y));
   row("tokens", layout.top + 9);
   row("prediction", layout.prediction[1] - 14, { left: `${layout.prediction[0]}px`, transform: "translate(-50%, -50%)" });
   const heads = toolbar(stage, "heads", flow.heads, (head) => ({
-    text: words.heads[head], name: `head ${head + 1}`, className: "head",
+    text: words.heads[head], name: `head ${head}`, className: "head",
     style: { left: `${(layout.x[head][0] + layout.x[head].at(-1)) / 2}px`, top: `${layout.y[flow.depth] - 8}px` },
   }));
   const tokens = toolbar(stage, "tokens", flow.size, (token) => ({
@@ -98,7 +98,7 @@ function table(place, { flow, layout }) {
   element(details, "summary", "The same as a table: what arrives at each token, by head");
   details.addEventListener("toggle", () => {
     const body = element(details, "table", ""), top = element(body, "tr", "");
-    const columns = ["token", "score", ...range(flow.heads).map((head) => `head ${head + 1}`)];
+    const columns = ["token", "score", ...range(flow.heads).map((head) => `head ${head}`)];
     columns.forEach((name) => element(top, "th", name, { scope: "col" }));
     layout.labels.forEach(([, , whole], token) => {
       const row = element(body, "tr", "");
@@ -116,7 +116,7 @@ function nearest({ flow, layout }, x, y) {
   if (Math.abs(layout.y[level] - y) > row / 2) return null;
   const head = closest(layout.x.map((one) => (one[0] + one.at(-1)) / 2), x), token = closest(layout.x[head], x);
   if (Math.hypot(layout.x[head][token] - x, layout.y[level] - y) > 9) return { head, told: "" };
-  const arrived = percent(flow.nodes[level][head][token]), where = level ? `layer ${level}` : "the input";
+  const arrived = percent(flow.nodes[level][head][token]), where = level ? `layer ${level - 1}` : "the input";
   return { head, told: ` At ${where}, ${arrived} of it has arrived at “${layout.labels[token][2]}”.` };
 }
 
@@ -126,12 +126,12 @@ function tell({ flow, layout }, head, token) {
   if (head === null && token === null) return "Point at a head to see its lines, or at a token to see the paths to it; click to keep it, Escape to let go. With the keyboard: Tab and arrows.";
   if (token === null) {
     const row = flow.nodes[0][head], best = range(flow.size).sort((a, b) => row[b] - row[a]).slice(0, 3);
-    return `Head ${head + 1}: its attention arrives mostly at ${best.map((at) => `${name(at)} (${percent(row[at])})`).join(", ")}.`;
+    return `Head ${head}: its attention arrives mostly at ${best.map((at) => `${name(at)} (${percent(row[at])})`).join(", ")}.`;
   }
   const by = flow.nodes[0].map((row) => row[token]), best = by.indexOf(Math.max(...by));
-  if (head !== null) return `Paths through head ${head + 1} to ${name(token)}: ${percent(by[head])} of this head's attention arrives there.`;
+  if (head !== null) return `Paths through head ${head} to ${name(token)}: ${percent(by[head])} of this head's attention arrives there.`;
   const mean = by.reduce((sum, one) => sum + one, 0) / flow.heads;
-  return `Paths to ${name(token)}: ${percent(mean)} of all attention arrives there, most of it by head ${best + 1} (${percent(by[best])} of that head's).`;
+  return `Paths to ${name(token)}: ${percent(mean)} of all attention arrives there, most of it by head ${best} (${percent(by[best])} of that head's).`;
 }
 
 // What is pointed at is asked for while it is; what is clicked stays until it is clicked again, or Escape.
