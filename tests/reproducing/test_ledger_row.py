@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from whence.measures.bootstrap import Interval
+from whence.measures.intervals import Interval
 from whence.reproducing.ledger_row import Row, format_rows, from_table, interval_fields, not_run, status_of, to_table
 from whence.reproducing.study import Number
 
@@ -71,7 +71,7 @@ def test_rows_survive_a_table_and_are_aligned_as_text():
     rows = [run, Row(**theirs, quantity="b", published=2.0, **not_run(""), digits=2)]
     assert from_table(to_table(rows)) == rows
     assert format_rows(rows).splitlines() == [
-        "                  published  ours  interval      status",
+        "                  published  ours  interval      status               finding",
         "Table 1  s  d  a  falls      -0.2  -0.5 to -0.1  differs",
         "Table 1  s  d  b  2.00                           not run: needs time",
     ]

@@ -3,14 +3,13 @@
 import pytest
 
 from support.ablations import ablation_table as table
-from whence.measures.bootstrap import Interval
-from whence.reproducing.compare import FigureResult
+from whence.reproducing.measured import Earlier, FigureResult
 from whence.reproducing.relative_loss import (
     describe_controls,
     describe_losses,
     draw_scores,
     published_losses,
-    relative_losses,
+    relative_loss,
 )
 from whence.reproducing.study import Case, Control, FigureSpec, RelativeLoss, ScoreBars, Study
 from whence.reproducing.study_files import read
@@ -47,10 +46,22 @@ STUDY = Study(name="s", paper="0", title="t", about="a", case=(PAPER, BYPASS), f
 
 def test_relative_losses_by_hand():
     half, none = table([[1, 1, 0, 0]] * 2, [[1, 0, 0, 0]] * 2), table([[1, 0]], [[1, 0]])
-    losses = relative_losses({"pair": [half], "single": [none], "both": [half, none]}, CHANGE)
-    assert losses["pair"].mean == pytest.approx(50)
-    assert losses["single"] == Interval(0.0, 0.0, 0.0)
-    assert losses["both"].mean == pytest.approx(25)
+    assert relative_loss(half, CHANGE).mean == pytest.approx(50)
+    bound = 3.841459 / (2 + 3.841459)  # of two pairs of which none changed; half of the score is right
+    single = relative_loss(none, CHANGE)
+    assert (single.mean, single.high) == pytest.approx((0.0, 100 * bound / 0.5))
+
+
+def test_an_earlier_run_counts_where_no_table_is_kept():
+    """By hand: 40 of 80 points are half; its interval is that of the change, 30 to 50 of 80."""
+    row = {"where": "Table 1", "system": "s", "data": "d", "n": 10, "seeds": 1}
+    rows = [
+        {**row, "quantity": "accuracy", "ours": 80.0, "low": 70.0, "high": 90.0},
+        {**row, "quantity": CHANGE, "ours": -40.0, "low": -50.0, "high": -30.0},
+    ]
+    text = describe_losses(STUDY, SUMMARY, [], Earlier(rows=rows))
+    assert "| pairs | 1 | 75.0 | 50.0 (37.5 to 62.5) | 50.0 |" in text
+    assert not describe_losses(STUDY, SUMMARY, [], Earlier(rows=[{**one, "learned": False} for one in rows]))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +85,10 @@ def test_controls_are_a_group_of_their_own():
     result = Result("ablation", table([[1, 1, 0, 0]], [[1, 0, 0, 0]]), {})
     text = describe_losses(STUDY, SUMMARY, [FigureResult(TABLE, PAPER, result), FigureResult(TABLE, BYPASS, result)])
     rows = [line.strip("| ").split(" | ")[:4] for line in text.splitlines() if line.startswith("| pairs")]
-    assert rows == [["pairs", "1", "75.0", "50.0"], ["pairs, controls", "1", "", "50.0"]]
+    assert [[*row[:3], row[3].split()[0]] for row in rows] == [
+        ["pairs", "1", "75.0", "50.0"],
+        ["pairs, controls", "1", "", "50.0"],
+    ]
 
 
 def test_bars_are_of_the_first_published_case_of_a_group(tmp_path):
@@ -85,7 +99,7 @@ def test_bars_are_of_the_first_published_case_of_a_group(tmp_path):
     result = Result("ablation", table([[1, 1, 0, 0]], [[1, 0, 0, 0]]), {})
     assert draw_scores(STUDY, chart, [FigureResult(TABLE, BYPASS, result)], tmp_path) == ""
     text = draw_scores(STUDY, chart, [FigureResult(TABLE, PAPER, result)], tmp_path)
-    assert f"![Figure 1]({tmp_path.name}/s-figure-1.svg)" in text
+    assert "![Figure 1](s-figure-1.svg)" in text
     assert (tmp_path / "s-figure-1.svg").exists()
 
 

@@ -1,1 +1,1 @@
-"""A paper's tables and figures again: its study file, what is run for it, ours beside theirs, the ledger."""
+"""Reproductions of papers: study files, running them, comparing our numbers with the published ones, the ledger."""

@@ -1,49 +1,47 @@
-"""Ours compared with theirs: every published number of a study with our value, its interval and a status."""
+"""Ours compared with theirs: every published number of a study with our value, its interval and two statuses."""
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
-from whence.measures.bootstrap import Interval
-from whence.reproducing.ledger_row import Row, interval_fields, not_run, status_of, to_table
+from whence.measures.intervals import Interval
+from whence.reproducing.finding import with_findings
+from whence.reproducing.ledger_row import NOT_LEARNED, Row, interval_fields, not_run, status_of, to_table
+from whence.reproducing.measured import Earlier, FigureResult, Measured, measured, with_mode
+from whence.reproducing.reason import with_reasons
 from whence.reproducing.study import Case, FigureSpec, Number, Scale, Study
-from whence.results.experiment import experiment
 from whence.results.result import Result
 
 
-class FigureResult(NamedTuple):
-    """The result of a figure's experiment on the model of one case and seed."""
-
-    figure: FigureSpec
-    case: Case
-    result: Result
-
-
-def ledger_table(study: Study, scale: Scale, results: Sequence[FigureResult]) -> pd.DataFrame:
-    """Every published number of the figures, and those of controls: one row each."""
-    by_case: dict[tuple[str, str], list[Result]] = {}
-    for figure, case, result in results:
-        by_case.setdefault((figure.name, case.name), []).append(result)
+def ledger_table(
+    study: Study, scale: Scale, results: Sequence[FigureResult], earlier: Earlier | None = None
+) -> pd.DataFrame:
+    """Every published number of the figures, and those of controls: one row each. What was not run has the numbers of
+    earlier runs, if there are some.
+    """
+    by_case: dict[tuple[str, str], list[FigureResult]] = {}
+    for one in results:
+        by_case.setdefault((one.figure.name, one.case.name), []).append(one)
     rows = []
     for figure in study.figure:
-        for case in study.case:
-            if case.name in figure.cases:
-                rows += rows_of(figure, case, by_case.get((figure.name, case.name), []), scale)
+        for case in (case for case in study.case if case.name in figure.cases):
+            mine = by_case.get((figure.name, case.name), [])
+            found = measured(figure, [one.result for one in mine], all(one.learned for one in mine))
+            rows += rows_of(figure, case, found if mine or not earlier else earlier.measured(figure, case), scale)
     return to_table(rows)
 
 
-def rows_of(figure: FigureSpec, case: Case, results: Sequence[Result], scale: Scale) -> list[Row]:
+def rows_of(figure: FigureSpec, case: Case, found: Measured | Sequence[Result], scale: Scale) -> list[Row]:
     """The numbers of a figure on a case: ours, from the models of one or several seeds, and the published ones."""
     if not figure.number and not figure.published:
         return []
-    each = [experiment(figure.experiment).quantities(result.table) for result in results]
-    rows = []
-    for number in _numbers(figure, case, each):
-        ours = [quantities[number.quantity] for quantities in each if number.quantity in quantities]
-        rows.append(_row(number, figure, case, ours, results, scale))
-    return rows
+    found = found if isinstance(found, Measured) else measured(figure, found)
+    rows = [_row(number, figure, case, found, scale) for number in _numbers(figure, case, found.each)]
+    if not found.learned or scale != "full":
+        return rows
+    return with_reasons(with_findings(rows, figure, case, found.chance), figure)
 
 
 def _numbers(figure: FigureSpec, case: Case, each: Sequence[Mapping[str, Interval]]) -> list[Number]:
@@ -52,37 +50,31 @@ def _numbers(figure: FigureSpec, case: Case, each: Sequence[Mapping[str, Interva
     if not figure.published:
         return list(published)
     by_quantity = {number.quantity: number for number in published}
-    measured = dict.fromkeys(quantity for quantities in each for quantity in quantities)
-    return [by_quantity.get(quantity, Number(quantity=quantity)) for quantity in (measured | by_quantity)]
+    known = dict.fromkeys(quantity for quantities in each for quantity in quantities)
+    return [by_quantity.get(quantity, Number(quantity=quantity)) for quantity in (known | by_quantity)]
 
 
-def _row(
-    number: Number,
-    figure: FigureSpec,
-    case: Case,
-    each: Sequence[Interval],
-    results: Sequence[Result],
-    scale: Scale,
-) -> Row:
-    system = f"{number.system or case.system}{f', {case.mode}' if case.mode else ''}"
+def _row(number: Number, figure: FigureSpec, case: Case, found: Measured, scale: Scale) -> Row:
     theirs: dict[str, Any] = {
         "where": number.where or figure.name,
-        "system": system,
+        "system": with_mode(number.system or case.system, case),
         "data": case.data,
         "quantity": number.quantity,
         "published": number.value,
         "sd": number.sd,
         "digits": figure.digits,
     }
+    each = found.of(number.quantity)
     if not each:
         return Row(**theirs, **not_run(case.needs))
     ours = mean_over_seeds(each)
     status = status_of(number, ours, scale, figure.within)
     why = _why(status, figure, case)
-    if number.corrected and status != "other data":
+    if not found.learned and number.value is not None:
+        status, why = NOT_LEARNED, case.why
+    elif number.corrected and status != "other data":
         status, why = "corrected", number.corrected
-    n = results[0].manifest["corpus"]["n"]
-    return Row(**theirs, **interval_fields(ours), n=n, seeds=_n_seeds(results), status=status, why=why)
+    return Row(**theirs, **interval_fields(ours), n=found.n, seeds=found.seeds, status=status, why=why)
 
 
 def _why(status: str, figure: FigureSpec, case: Case) -> str:
@@ -90,10 +82,6 @@ def _why(status: str, figure: FigureSpec, case: Case) -> str:
     if status in ("differs", "undecided"):
         return figure.why or case.why
     return case.why if figure.is_control(case.name) else ""
-
-
-def _n_seeds(results: Sequence[Result]) -> int:
-    return max(len(results), *(result.table["seed"].nunique() if "seed" in result.table else 1 for result in results))
 
 
 def mean_over_seeds(each: Sequence[Interval]) -> Interval:

@@ -2,41 +2,60 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from whence.data.registry import resolve
-from whence.figures.style import linked, save
-from whence.reproducing.compare import FigureResult
+from whence.figures.style import save
 from whence.reproducing.ledger_row import format_cells, from_table
+from whence.reproducing.measured import FigureResult
 from whence.reproducing.study import Case, FigureSpec, Scale, Study
 from whence.results.experiment import Experiment, experiment
 from whence.results.result import Result
 
-HEADER = ["| model | data | | published | ours | interval | status |", "| --- | --- | --- | --- | --- | --- | --- |"]
+HEADER = [
+    "| model | data | | published | ours | interval | number | finding |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- |",
+]
 
 
 def figure_section(
-    study: Study, scale: Scale, figure: FigureSpec, results: Sequence[FigureResult], rows: pd.DataFrame, folder: Path
+    study: Study,
+    scale: Scale,
+    figure: FigureSpec,
+    results: Sequence[FigureResult],
+    rows: pd.DataFrame,
+    folder: Path,
+    earlier: Mapping[str, str] | None = None,
+    draws: bool = True,
 ) -> str:
-    """What a figure shows, its numbers, and each case; nothing where there is neither a number nor a result."""
+    """What a figure shows, its numbers, and each case; nothing where there is neither a number nor a result.
+
+    Cases without a result have the paragraph of an `earlier` run, if there is one. Unless it `draws`, pictures that are
+    there are linked.
+    """
+    earlier = earlier or {}
     numbers = numbers_table(_rows_of(figure, rows))
-    if not results and not numbers:
+    if not results and not numbers and not earlier:
         return ""
     cases: dict[str, list[Result]] = {}
-    for _, case, result in results:
+    for _, case, result, *_ in results:
         cases.setdefault(case.name, []).append(result)
-    shown = [(case, cases[case.name]) for name in figure.cases for case in study.case if case.name == name in cases]
+    parts = []
+    for case in (case for name in figure.cases for case in study.case if case.name == name):
+        if case.name not in cases:
+            parts += [earlier[case.name]] if case.name in earlier else []
+        elif "runs" in figure.show:
+            parts.append(describe_run(study, scale, case, cases[case.name][0]))
+        else:
+            parts.append(_picture(figure, case, cases[case.name], folder, study.name, draws))
     if "runs" in figure.show:
-        parts = ["\n".join(describe_run(study, scale, case, models[0]) for case, models in shown)]
-    else:
-        parts = [_picture(figure, case, models, folder, study.name) for case, models in shown]
+        parts = ["\n".join(parts)]
     tolerance = f"Tolerance: {figure.within:g}." if figure.within else ""
     about = " ".join(filter(None, (figure.about, figure.why, tolerance)))
-    return "\n\n".join(part for part in (f"### {figure.name}", about, numbers, *parts) if part)
+    return "\n\n".join(part for part in (f"## {figure.name}", about, numbers, *parts) if part)
 
 
 def _rows_of(figure: FigureSpec, rows: pd.DataFrame) -> pd.DataFrame:
@@ -74,15 +93,19 @@ def _seed_sd(result: Result) -> float:
     return float(pd.Series([next(iter(numbers.values())).mean for numbers in each]).std())
 
 
-def _picture(figure: FigureSpec, case: Case, results: Sequence[Result], folder: Path, study: str) -> str:
+def _picture(
+    figure: FigureSpec, case: Case, results: Sequence[Result], folder: Path, study: str, draws: bool = True
+) -> str:
     """The picture that a figure names, or the main one with the first model's verdict."""
     result, n = results[0], len(results)
     module, corpus = experiment(result.experiment), result.manifest["corpus"]
     stem = re.sub(r"[,.:]", "", f"{study}-{figure.name}-{case.name}".lower().replace(" ", "-"))
-    drawn = _draw(figure, module, [_publishable(result, module) for result in results])
-    if drawn is None:
+    drawn = _draw(figure, module, [result.table for result in results]) if draws else None
+    if drawn is None and (draws or not (folder / f"{stem}.svg").exists()):
         return f"**{case.name}**: nothing to draw for {corpus['n']:,} examples of {corpus['name']}."
-    link = f"![{figure.name}, {case.name}]({linked(save(drawn, folder / stem, ['svg']))})"
+    if drawn is not None:
+        save(drawn, folder / stem, ["svg"])
+    link = f"![{figure.name}, {case.name}]({stem}.svg)"
     if figure.plot:
         return f"**{case.name}**\n\n{link}"
     of = f" The first of {n} models:" if n > 1 else ""
@@ -106,13 +129,6 @@ def _cell(value: object, digits: int) -> str:
     if not isinstance(value, float):
         return str(value)
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def _publishable(result: Result, module: Experiment) -> pd.DataFrame:
-    """The table, without the texts of a corpus whose licence may not allow copying: only synthetic ones are ours."""
-    known = resolve(str(result.manifest["corpus"]["name"]))
-    ours = known is not None and known[0].kind == "synthetic" and "of" not in known[0].variants.get(known[1], {})
-    return result.table if ours else module.without_texts(result.table)
 
 
 def _draw(figure: FigureSpec, module: Experiment, tables: Sequence[pd.DataFrame]) -> Figure | None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from whence.measures.bootstrap import Interval
+from whence.measures.intervals import Interval
 from whence.reproducing.study import Number, Scale
 
+NOT_LEARNED = "model did not learn"
 WIDE = 5  # times the tolerance: a wider interval contains too much to confirm anything
 SIGNIFICANT = 0.05  # of a p-value, only the side of this counts
 RULE = (
@@ -17,7 +18,10 @@ RULE = (
     " by at most its own SD, or it lies within our 95 % interval, provided that the interval is at most"
     f" {WIDE} times as wide as the tolerance; in a wider one it is *undecided*. A p-value is reproduced if both are on"
     f" the same side of {SIGNIFICANT}, a word (*falls*, *rises*) if ours is on that side of zero. *Differs*: none of"
-    " this holds; what is known of the cause is stated."
+    " this holds; of a change it is stated by how much our score starts and ends higher or lower than theirs."
+    " *Model did not learn*: its best epoch is no better than the"
+    " most frequent class, so nothing is compared. The *finding* is another question: whether our effect is on the same"
+    " side of the smallest one of interest as theirs, and falls to chance where theirs does."
 )
 
 
@@ -39,6 +43,8 @@ class Row:
     status: str
     why: str = ""
     digits: int = 1
+    finding: str = ""
+    reason: str = ""
 
 
 def status_of(number: Number, ours: Interval, scale: Scale, within: float) -> str:
@@ -94,7 +100,7 @@ def from_table(table: pd.DataFrame) -> list[Row]:
 
 def format_rows(rows: Sequence[Row]) -> str:
     """Rows as aligned text for a terminal."""
-    header = ["", "published", "ours", "interval", "status"]
+    header = ["", "published", "ours", "interval", "status", "finding"]
     cells = [[f"{row.where}  {row.system}  {row.data}  {row.quantity}", *format_cells(row)] for row in rows]
     widths = [max(len(line[i]) for line in (header, *cells)) for i in range(len(header))]
     lines = (
@@ -104,9 +110,10 @@ def format_rows(rows: Sequence[Row]) -> str:
 
 
 def format_cells(row: Row) -> list[str]:
-    """The published value, ours, its interval and the status."""
+    """The published value, ours, its interval, the status with what is known of its reason, and the finding."""
     values = format_value(row.published, row.sd, row.digits), format_value(row.ours, digits=row.digits)
-    return [*values, _format_interval(row), row.status]
+    status = f"{row.status} ({row.reason})" if row.reason else row.status
+    return [*values, _format_interval(row), status, row.finding]
 
 
 def format_value(value: float | str | None, sd: float | None = None, digits: int = 1) -> str:

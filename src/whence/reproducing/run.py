@@ -15,9 +15,10 @@ from whence.data.examples import Corpus
 from whence.data.registry import load as load_corpus
 from whence.evaluation.runner import cache_key, run_experiment
 from whence.options import checked
-from whence.reproducing.compare import FigureResult, rows_of
+from whence.reproducing.compare import rows_of
 from whence.reproducing.ledger import write_ledger
 from whence.reproducing.ledger_row import Row, format_rows, from_table, to_table
+from whence.reproducing.measured import FigureResult, measured
 from whence.reproducing.study import Run, Scale, Study
 from whence.reproducing.study_files import read
 from whence.results.experiment import experiment
@@ -25,7 +26,7 @@ from whence.results.result import Result
 from whence.results.store import Store
 from whence.subject.subject import Subject, load
 from whence.training.config import Training
-from whence.training.record import RECORD
+from whence.training.record import RECORD, training_record
 from whence.training.train import train_all
 
 Progress = Callable[[str], None]
@@ -85,12 +86,12 @@ def reproduce(settings: RunSettings, progress: Progress = lambda text: None) -> 
     """Run what a paper ran, and compare our numbers with the published ones."""
     study = read(settings.study)
     if settings.ledger is not None and settings.ledger.suffix != ".md":
-        raise BadConfig(f"ledger is a page; expected a file that ends in .md, came {settings.ledger}")
+        raise BadConfig(f"ledger is a page; expected a file that ends in .md, got {settings.ledger}")
     study.refuse_unknown(settings.only, settings.mode)
     rows, results, sentences = list[Row](), list[FigureResult](), list[str]()
     for one in run_study(study, settings, progress):
         results.append(one)
-        new = rows_of(one.figure, one.case, [one.result], settings.scale)
+        new = rows_of(one.figure, one.case, measured(one.figure, [one.result], one.learned), settings.scale)
         sentence = "" if new else describe_result(one)
         rows += new
         sentences += [sentence] if sentence and sentence not in sentences else []  # two figures may show one result
@@ -106,7 +107,7 @@ def describe_result(one: FigureResult) -> str:
 
 
 def run_study(study: Study, settings: RunSettings, progress: Progress) -> Iterator[FigureResult]:
-    """The results that are asked for, case by case: one for each figure and seed."""
+    """The requested results, case by case: one for each figure and seed."""
     for case, run, figures in study.select(settings.scale, settings.only, settings.mode):
         n_seeds = min(max(figure.seeds for figure in figures), run.max_seeds) if settings.scale == "full" else 1
         models = train_case(run, settings, n_seeds)
@@ -116,7 +117,7 @@ def run_study(study: Study, settings: RunSettings, progress: Progress) -> Iterat
                 progress(f"{figure.name}, {case.name}: {figure.experiment}")
                 result = result_of(figure.experiment, model, options, settings)
                 if result is not None:
-                    yield FigureResult(figure, case, result)
+                    yield FigureResult(figure, case, result, training_record(model.folder), model.training.seed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,6 +79,10 @@ class FigureSpec(Part):
     Ours count as reproduced if they are `within` this much. At the full scale the experiment runs on models from
     `seeds` seeds. `show` says what stands on the page: the experiment's figure (or the further one named by `plot`),
     its summary table, or a list of how each case was run.
+
+    Where the numbers are effects, `smallest` is the smallest one of interest: whether the paper's finding holds is
+    decided by its sides. `levels` are quantities that are no effects; the first that a case has is what effects start
+    from.
     """
 
     name: str
@@ -94,6 +98,8 @@ class FigureSpec(Part):
     plot: str = ""
     seeds: int = Field(1, gt=0)
     within: float = 0.0
+    smallest: float = 0.0
+    levels: tuple[str, ...] = ()
     digits: int = 3
     why: str = ""
 
@@ -157,7 +163,29 @@ class ScoreBars(Part):
     after: str = ""
 
 
-Summary = Annotated[RelativeLoss | ScoreBars, Field(discriminator="kind")]
+class LearningCurve(Part):
+    """A score by the number of training examples, with the published one at its own: `sizes` are those of the cases of
+    one figure, `published` is (examples, score).
+    """
+
+    kind: Literal["learning curve"]
+    name: str
+    about: str
+    figure: str
+    quantity: str
+    sizes: dict[str, int]
+    published: tuple[int, float]
+    x_label: str
+    y_label: str
+    after: str = ""
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The figures whose results it needs."""
+        return (self.figure,)
+
+
+Summary = Annotated[RelativeLoss | ScoreBars | LearningCurve, Field(discriminator="kind")]
 
 
 class Remark(Part):
@@ -216,7 +244,7 @@ class Study(Part):
         figures, cases = [figure.name for figure in self.figure], [case.name for case in self.case]
         if only is not None and only.lower() not in (name.lower() for name in (*figures, *cases)):
             raise BadConfig(
-                f"{self.name} has no {only!r}; there are: {', '.join(figures)}; or one of: {', '.join(cases)}"
+                f"{self.name} has no {only!r}; choose from: {', '.join(figures)}; or one of: {', '.join(cases)}"
             )
 
     def refuse_dangling(self) -> None:
@@ -233,5 +261,5 @@ class Study(Part):
                 if len(row) != len(figure.quantities):
                     raise BadConfig(
                         f"{figure.name}, {case}: expected one published value for each of the {len(figure.quantities)}"
-                        f" quantities, came {len(row)}"
+                        f" quantities, got {len(row)}"
                     )

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 import whence
 from whence.core.errors import BadConfig
+from whence.data.formats.text import read_text
 from whence.options import sentence
 from whence.reproducing.study import Study
 
@@ -29,11 +30,9 @@ def read(name: str) -> Study:
     if not file.is_file():
         near = get_close_matches(name, names(), n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        raise BadConfig(
-            f"there is no study {name!r}.{hint} There are: {', '.join(names())}; or the path of a .toml file"
-        )
+        raise BadConfig(f"no study {name!r}.{hint} Choose from: {', '.join(names())}; or the path of a .toml file")
     try:
-        study = Study(**tomllib.loads(file.read_text(encoding="utf-8")))
+        study = Study(**tomllib.loads(read_text(file)))
     except tomllib.TOMLDecodeError as error:
         raise BadConfig(f"{file} is not TOML: {error}") from error
     except ValidationError as error:
