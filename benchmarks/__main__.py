@@ -1,35 +1,30 @@
-"""Run the benchmarks and write docs/benchmarks.md; `python -m benchmarks permutation` prints one of them."""
+"""Run the benchmarks and write docs/benchmarks.md; `python -m benchmarks growth` prints one of them, and with
+`--write` puts it into the page, in the place of what it was.
+"""
 
 import platform
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import torch
 import transformers
 
-from benchmarks import (
-    adversaries,
-    erasure,
-    explainers,
-    global_explainers,
-    memory,
-    permutation,
-    recording,
-    syntax,
-    tracing,
+REPORTS = (
+    "recording",
+    "memory",
+    "permutation",
+    "tracing",
+    "syntax",
+    "adversaries",
+    "global_explainers",
+    "erasure",
+    "explainers",
+    "growth",
+    "training",
+    "workbench_size",
+    "workbench_load",
 )
-
-REPORTS = {
-    "recording": recording,
-    "memory": memory,
-    "permutation": permutation,
-    "tracing": tracing,
-    "syntax": syntax,
-    "adversaries": adversaries,
-    "global_explainers": global_explainers,
-    "erasure": erasure,
-    "explainers": explainers,
-}
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 
@@ -40,12 +35,24 @@ READING = (
 
 
 def section(name: str) -> str:
+    module = import_module(f"benchmarks.{name}")  # some need weights that others do not
     with torch.no_grad():
-        return f"## {name}\n\n{REPORTS[name].__doc__}\n\n{REPORTS[name].report()}\n"
+        return f"## {name}\n\n{module.__doc__}\n\n{module.report()}\n"
+
+
+def with_section(page: str, name: str, text: str) -> str:
+    """The page with one section replaced, or added at its end."""
+    before, found, after = page.partition(f"## {name}\n")
+    _, next_heading, rest = after.partition("\n## ")
+    return f"{before if found else page.rstrip() + chr(10) * 2}{text}{next_heading}{rest}"
 
 
 def main() -> None:
-    asked = sys.argv[1:]
+    asked = [name for name in sys.argv[1:] if name != "--write"]
+    if "--write" in sys.argv:
+        for name in asked:
+            PAGE.write_text(with_section(PAGE.read_text(), name, section(name)))
+        return
     if asked:
         print("\n".join(section(name) for name in asked))
         return

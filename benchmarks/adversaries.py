@@ -92,6 +92,10 @@ def whole(subject: Subject, examples: Sequence[Example], spread: float) -> float
         max_output_change=(LIMIT,),
         spread=spread,
         learning_rate=0.01,
+        penalty=500.0,
+        probabilities="model",
+        change_decision=True,
+        divergence="row",
     )
     return float(instance_adversary.run(config, context)["jsd"].mean())
 

@@ -21,12 +21,15 @@ PAGES = (ROOT / "README.md",)
 USAGE = {
     "audit": "audit [MODEL] [DATA]",
     "explain": "explain MODEL TEXT",
+    "serve": "serve [MODEL] [DATA]",
     "run": "run EXPERIMENT --model MODEL --data DATA",
     "reproduce": "reproduce STUDY",
     "train": "train MODEL --data DATA",
     "data": "data list`, `get NAME`, `show NAME",
     "list": "list",
     "report": "report FOLDER",
+    "calibrate": "calibrate",
+    "annotate": "annotate prepare`, `serve`, `analyse",
 }
 
 

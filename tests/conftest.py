@@ -14,7 +14,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # processes that tests start shar
 
 import pytest
 
-from support import shared
+from support import shared, type_checks
 
 if TYPE_CHECKING:
     import torch
@@ -29,9 +29,26 @@ HEAVY = (
     "transformers.modeling_utils",
 )
 
+SLOW = (
+    "reproducing/test_run.py",
+    "auditing/test_killed.py",
+    "auditing/test_run.py",
+    "commands/test_commands.py",
+    "commands/test_full_disk.py",
+    "experiments/test_adversary.py",
+    "experiments/test_guide.py",
+    "experiments/test_ablation_translation.py",
+    "experiments/syntax/test_epochs.py",
+    "explainers/test_known_answer.py",
+    "explainers/test_narratives.py",
+    "test_plugins.py",
+    "test_tutorial.py",
+)
+
 
 def pytest_addoption(parser):
-    parser.addoption("--all-families", action="store_true", help="run every law on every family of models")
+    words = "run every law on every family of models, fuzz at full length, check types at every call"
+    parser.addoption("--all-families", action="store_true", help=words)
 
 
 def pytest_configure(config):
@@ -39,8 +56,14 @@ def pytest_configure(config):
     if not hasattr(config, "workerinput"):
         shared.open_folder()
         config.add_cleanup(shared.close_folder)
+    if not config.option.all_families:
+        type_checks.check_some_calls()
     if not getattr(config.option, "numprocesses", None):
         prepare()
+
+
+def pytest_runtest_setup(item):
+    type_checks.begin_test()
 
 
 def prepare():
@@ -58,7 +81,8 @@ def prepare():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what runs with `--all-families` only."""
+    """Slow files first, so that the processes end together; leave out what runs with `--all-families` only."""
+    items.sort(key=lambda item: not item.nodeid.partition("::")[0].endswith(SLOW))
     if config.option.all_families:
         return
     left_out = [item for item in items if item.get_closest_marker("every_family")]
@@ -98,6 +122,35 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.line(f"{len(held)} laws held, {len(families)} families in all")
         for said, names in sorted(held.items()):
             terminalreporter.line(f"  {len(names):3d} families: {said.replace('_', ' ')}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_process():
+    """Train in this process: small models are trained sooner than a second process starts."""
+    from whence.training import train
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(train, "processors", lambda: 1)
+        yield
+
+
+@pytest.fixture
+def figures_as_svg_alone(monkeypatch):
+    """Figures are saved as SVG alone: PDF and PNG of each take longer than what is tested."""
+    from whence.figures import style
+    from whence.reproducing import ledger_figure, relative_loss
+
+    save = style.save
+    for module in (style, ledger_figure, relative_loss):
+        monkeypatch.setattr(module, "save", lambda figure, path, *_: save(figure, path, ("svg",)))
+
+
+@pytest.fixture(scope="session")
+def few_reviews():
+    """Reviews to train a small model on within a second."""
+    from whence.data.synthetic import reviews
+
+    return reviews.load(sizes={"train": 150, "dev": 40, "test": 40})
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from functools import cache
@@ -63,6 +64,7 @@ def ask(folder: Path) -> None:
     )
     explain = ("explain", bert, TEXT, "--json", "--method")
     here = ("--model", bert, "--data", table, "--limit", 30, "--json", "--out")
+    shutil.copytree(saved_models.audited(), folder / "e")  # the audit goes on from there with their experiment
     commands = {
         "list": ("list", "--json"),
         "explain": (*explain, "letters", "--options", "letters.power=2"),
@@ -75,7 +77,21 @@ def ask(folder: Path) -> None:
         "train help": ("train", "small_bert", "--help"),
         "train": ("train", "small_bert", "--data", "tiny_words", "--width", 4, "--out", folder / "model", "--json"),
         "explain trained": ("explain", folder / "model", "yes", "--json", "--method", "letters"),
-        "audit": ("audit", bert, table, "--budget", 0.05, "--experiments", "counting", "--json", "--out", folder / "e"),
+        "audit": (
+            "audit",
+            bert,
+            table,
+            "--budget",
+            0.05,
+            "--force",
+            "--skip",
+            "controls",
+            "--experiments",
+            "counting",
+            "--json",
+            "--out",
+            folder / "e",
+        ),
         "broken": (*explain, "broken_explainer"),
         "wrong type": ("run", "no_experiment", *here, folder / "d"),
         "wrong type in a script": (*explain, "my_script:NUMBER"),

@@ -76,7 +76,7 @@ def test_a_script_names_its_own_corpus_with_or_without_a_variant(module):
 
 
 def test_what_a_script_does_not_have_is_said(module):
-    with pytest.raises(BadData, match="there is no shouts:soft; there is: shouts:loud"):
+    with pytest.raises(BadData, match="no variant shouts:soft; choose from: shouts:loud"):
         load(f"{module}:ENTRY:soft")
     with pytest.raises(BadConfig, match=r"expected an Entry of whence\.data\.entry, got int"):
         load(f"{module}:NUMBER")

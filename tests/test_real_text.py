@@ -37,7 +37,8 @@ def trained() -> tuple[AdditiveForSequenceClassification, dict[str, int]]:
         model = AdditiveForSequenceClassification(config)
     optimiser = torch.optim.Adam(model.parameters(), lr=5e-3)
     generator = torch.Generator().manual_seed(0)
-    order = torch.cat([torch.randperm(len(train), generator=generator) for _ in range(2)]).tolist()
+    drawn = torch.cat([torch.randperm(len(train), generator=generator) for _ in range(2)]).split(640)
+    order = [i for some in drawn for i in sorted(some.tolist(), key=lambda i: len(train[i][0]))]  # little padding
     for start in range(0, len(order), 64):
         ids, mask, labels = batch([train[i] for i in order[start : start + 64]], vocabulary)
         optimiser.zero_grad()

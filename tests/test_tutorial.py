@@ -1,16 +1,20 @@
 """The tutorial runs as it stands."""
 
+import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from support.trainings import tutorial_model
+
 TUTORIAL = Path(__file__).parent.parent / "docs" / "tutorial.ipynb"
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the notebook machinery
 def test_the_tutorial_runs_and_shows_what_it_says(tmp_path):
+    shutil.copytree(tutorial_model(), tmp_path / "tutorial-model")
     notebook = nbformat.read(TUTORIAL, as_version=4)
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]

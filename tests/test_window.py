@@ -11,7 +11,20 @@ import pytest
 import whence
 
 ROOT = Path(__file__).parent.parent
-VERBS = {"adopt", "attending", "audit", "corpus", "explain", "load", "release", "reproduce", "run", "sites", "train"}
+VERBS = {
+    "adopt",
+    "attending",
+    "audit",
+    "corpus",
+    "explain",
+    "load",
+    "release",
+    "reproduce",
+    "run",
+    "show",
+    "sites",
+    "train",
+}
 OVERRIDES = {"from_logits", "imposed", "permuted", "random", "scaled", "temperature", "uniform", "without"}
 CLASSES = {"HeadProduct", "Replay", "Rollout", "Summary"}
 INNER = re.compile(r"^\s*(?:from\s+whence\.|import\s+whence\.)(\w+).*$", re.MULTILINE)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from whence.api import run as run
     from whence.api import train as train
     from whence.core.attending import attending as attending
-    from whence.core.attending import sites as sites
+    from whence.core.model_sites import sites as sites
     from whence.core.overrides import from_logits as from_logits
     from whence.core.overrides import imposed as imposed
     from whence.core.overrides import permuted as permuted
@@ -27,15 +27,18 @@ if TYPE_CHECKING:
     from whence.core.streaming import Summary as Summary
     from whence.huggingface import adopt as adopt
     from whence.huggingface import release as release
+    from whence.workbench.notebook import show as show
 
 _OVERRIDES = ("from_logits", "imposed", "permuted", "random", "scaled", "temperature", "uniform", "without")
 _WINDOW = {
     "whence.api": ("audit", "corpus", "explain", "load", "reproduce", "run", "train"),
-    "whence.core.attending": ("attending", "sites"),
+    "whence.core.attending": ("attending",),
+    "whence.core.model_sites": ("sites",),
     "whence.core.overrides": _OVERRIDES,
     "whence.core.replay.attention": ("Replay",),
     "whence.core.streaming": ("HeadProduct", "Rollout", "Summary"),
     "whence.huggingface": ("adopt", "release"),
+    "whence.workbench.notebook": ("show",),
 }
 _HOME = {name: module for module, names in _WINDOW.items() for name in names}
 

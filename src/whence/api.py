@@ -16,6 +16,7 @@ from whence.evaluation.runner import run_experiment
 from whence.explaining.explanation import Explanation, explain_text
 from whence.explaining.options import ExplainOptions
 from whence.options import checked
+from whence.report.overall_answer import Answer
 from whence.reproducing.run import Reproduction, RunSettings
 from whence.reproducing.run import reproduce as run_reproduction
 from whence.results.experiment import experiment
@@ -31,16 +32,20 @@ __all__ = ["Audit", "Reproduction", "audit", "corpus", "explain", "load", "repro
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """A finished audit: its verdicts by part and question, and where its report is."""
+    """A finished audit: by part its overall answer and its verdicts on each question, and where its report is."""
 
     report: Path
+    answers: dict[str, Answer]
     verdicts: dict[str, dict[int, Verdict]]
 
     def __repr__(self) -> str:
         lines = [
-            f"{part}: {QUESTIONS[number]} {verdict.answer.upper()}. {verdict.sentence}"
+            line
             for part, found in self.verdicts.items()
-            for number, verdict in found.items()
+            for line in (
+                f"{part}: {self.answers[part].word.upper()}. {self.answers[part].sentence}",
+                *(f"  {QUESTIONS[one.question]} {one.answer.upper()}. {one.sentence}" for one in found.values()),
+            )
         ]
         return "\n".join([*lines, f"report: {self.report}"])
 
@@ -50,15 +55,20 @@ class Audit:
 
 
 def audit(
-    model: Subject | str | Path | None = None, data: str | Path | None = None, *, quiet: bool = True, **options: Any
+    model: Subject | str | Path | None = None, data: str | Path | None = None, *, quiet: bool = False, **options: Any
 ) -> Audit:
-    """Audit a model on a corpus or table; without either, the demo models. `options` are those of `whence audit`."""
+    """Audit a model on a corpus or table; without either, the demo models. `options` are those of `whence audit`.
+
+    Its plan and progress are printed, unless `quiet`.
+    """
     if isinstance(model, Subject):
-        raise BadConfig("an audit loads its model by itself, to be taken up again; give it the model's folder or name")
+        raise BadConfig(
+            "an audit loads the model itself, so that it can be resumed; give it the model's folder or name"
+        )
     named = {"model": model and str(model), "data": data and str(data)}
     settings = checked(Settings, {**named, **options})
     finished = run_audit(settings, quiet=quiet, say=(lambda _: None) if quiet else print)
-    return Audit(finished.report, finished.verdicts)
+    return Audit(finished.report, finished.answers, finished.verdicts)
 
 
 def run(

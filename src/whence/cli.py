@@ -1,4 +1,4 @@
-"""The command line: `whence audit`, `explain`, `run`, `reproduce`, `train`, `data`, `list`, `report`.
+"""The command line: `whence audit`, `explain`, `serve`, `run`, `reproduce`, `train`, `data`, `list`, `report`.
 
 tyro parses the options of each command from one class. Which command is meant is decided here by the first word: tyro's
 own subcommands build the classes of all commands before they choose one (`constructor_factory` is called for each), so
@@ -12,17 +12,21 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from whence.core.errors import WhenceError
+from whence.core.unicode import refuse_undecoded
 
 BAD_INPUT, INTERRUPTED = 2, 130
-NO_MEMORY = ("can't allocate memory", "out of memory")  # torch has no error of its own for the first
+NO_MEMORY = ("can't allocate memory", "out of memory")  # torch has no error class for the first
 COMMANDS = {
     "audit": "test whether a model's attention explains its predictions; writes a report (default: two demo models)",
     "explain": "score the tokens of a text by several methods, side by side",
+    "serve": "look at attention in a browser, change it and audit it: the workbench",
     "run": "run one experiment: a table, a figure, a verdict",
     "reproduce": "run a paper's experiments and compare the published numbers with ours",
     "train": "train a reference model on a corpus",
     "data": "list, fetch or show corpora",
     "list": "list experiments, explainers, corpora, models and studies",
+    "annotate": "run a human evaluation: prepare, serve, export, import, simulate, analyse",
+    "calibrate": "audit models whose answers are known, and count right and wrong verdicts",
     "report": "write the report of an audit again from its saved tables",
 }
 
@@ -58,6 +62,7 @@ def dispatch(arguments: list[str]) -> int:
 
         print(__version__)
         return 0
+    refuse_undecoded(arguments)
     command, *rest = arguments
     if command not in COMMANDS:
         print(f"whence: no command {command!r}\n\n{usage()}", file=sys.stderr)

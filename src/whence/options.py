@@ -32,4 +32,4 @@ def sentence(error: ValidationError) -> str:
 
 def _one(wrong: dict[str, Any]) -> str:
     option, message = ".".join(str(place) for place in wrong["loc"]), wrong["msg"]
-    return f"{option}: {message[0].lower()}{message[1:]}, came {wrong['input']!r}"
+    return f"{option}: {message[0].lower()}{message[1:]}, got {wrong['input']!r}"

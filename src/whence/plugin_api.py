@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from whence.evaluation.config import ExperimentConfig as ExperimentConfig
     from whence.evaluation.context import Context as Context
     from whence.figures.intervals import intervals as intervals
-    from whence.measures.bootstrap import Interval as Interval
-    from whence.measures.bootstrap import paired_bootstrap as paired_bootstrap
+    from whence.measures.intervals import Interval as Interval
+    from whence.measures.intervals import crossed_share_interval as crossed_share_interval
+    from whence.measures.intervals import mean_interval as mean_interval
+    from whence.measures.intervals import paired_share_interval as paired_share_interval
+    from whence.measures.intervals import share_interval as share_interval
     from whence.models.parts.encoders import PlainModel as PlainModel
     from whence.reference_model import BuildInputs as BuildInputs
     from whence.reference_model import ModelOptions as ModelOptions
@@ -46,7 +49,13 @@ _OFFERED = {
     "whence.evaluation.config": ("ExperimentConfig",),
     "whence.evaluation.context": ("Context",),
     "whence.figures.intervals": ("intervals",),
-    "whence.measures.bootstrap": ("Interval", "paired_bootstrap"),
+    "whence.measures.intervals": (
+        "Interval",
+        "crossed_share_interval",
+        "mean_interval",
+        "paired_share_interval",
+        "share_interval",
+    ),
     "whence.models.parts.encoders": ("PlainModel",),
     "whence.reference_model": ("BuildInputs", "ModelOptions", "ReferenceModel"),
     "whence.results.columns": ("Column", "Columns"),

@@ -77,7 +77,7 @@ class Registry(Generic[Plugin]):
             return self._checked(_from_package(self.kind, point), name)
         near = difflib.get_close_matches(wanted, self.names(), n=1)
         hint = f" (did you mean {near[0]}?)" if near else ""
-        raise BadConfig(f"no {self.kind} {name!r}{hint}; there are: {', '.join(self.names())}, or module:object")
+        raise BadConfig(f"no {self.kind} {name!r}{hint}; choose from: {', '.join(self.names())}, or module:object")
 
     def about(self, name: str) -> str:
         """Its first sentence: of a built-in one the file's first line, without importing it.

@@ -29,7 +29,7 @@ PREDICTS = {
 
 
 class ModelOptions(BaseModel):
-    """The options of one model: its architecture, beside what every training has (`whence.training.config`)."""
+    """The options of one model: its architecture, in addition to what every training has (`whence.training.config`)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

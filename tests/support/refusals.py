@@ -20,7 +20,21 @@ def refused(said: Said, *words: str) -> str:
 
 def audit(capsys, data: Path, out: Path, *options: object, model: object = None) -> Said:
     model = model or saved_models.bert()
-    return whence(capsys, "audit", model, data, "--out", out, "--budget", 0.05, "--quiet", *options)
+    return whence(
+        capsys,
+        "audit",
+        model,
+        data,
+        "--out",
+        out,
+        "--budget",
+        0.05,
+        "--force",
+        "--skip",
+        "controls",
+        "--quiet",
+        *options,
+    )
 
 
 def written(path: Path, text: str | bytes) -> Path:

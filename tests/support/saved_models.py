@@ -216,6 +216,12 @@ def audited() -> Path:
     return once("audited", finish_audit) / "new"
 
 
+def with_finished_results(out: Path, *experiments: str) -> None:
+    """Put into a cut-off audit of the same the results of these experiments, which it has not reached."""
+    for experiment in experiments:
+        shutil.copytree(audited() / "results" / experiment, out / "results" / experiment)
+
+
 def audit_messages() -> list[str]:
     """What that audit printed."""
     return json.loads((audited().parent / "messages.json").read_text())
@@ -226,7 +232,9 @@ def finish_audit(folder: Path) -> None:
     from whence.auditing.settings import Settings
 
     messages: list[str] = []
-    settings = Settings(model=str(bert()), data=str(labelled()), budget=0.05, out=folder / "new")
+    settings = Settings(
+        model=str(bert()), data=str(labelled()), budget=0.05, force=True, skip=("controls",), out=folder / "new"
+    )
     audit(settings, quiet=True, say=messages.append)
     (folder / "messages.json").write_text(json.dumps(messages))
 

@@ -23,7 +23,7 @@ def made_tables() -> Iterator[tuple[str, pd.DataFrame]]:
 
 def _rows() -> Iterator[tuple[str, Iterable[Mapping[str, Any]]]]:
     rng = np.random.default_rng(0)
-    examples = [{"example": n, "label": "ab"[n % 2], "seed": -1} for n in range(N)]
+    examples = [{"example": n, "label": "ab"[n % 2], "seed": -1, "correct": 1.0, "chance": 0.5} for n in range(N)]
     for places, lost, when in ((["all"], 0.9, ["infer", "train+infer"]), (["one", "two head 1"], 0.0, ["infer"])):
         for_all = product(["random", "uniform"], places, when, examples)
         yield (
@@ -65,13 +65,22 @@ def _rows() -> Iterator[tuple[str, Iterable[Mapping[str, Any]]]]:
             ],
         )
     yield (
-        "erasure",
+        "faithfulness",
         [
-            {**row, "delta_js": 0.3, "flip_attention": 0.2, "flip_gradient": 0.4, "flip_random": 0.6, "erased": "zero"}
+            {**row, "erase": kind, "method": method, "normalised": at, "flip": at, "changes": True, "correct": 1.0}
             for row in examples
+            for kind in ("delete", "attention")
+            for method, at in (("raw_attention", 0.9), ("gradient_x_input", 0.7), ("random", 0.5))
         ],
     )
+    known = product((("shortcut", "copy"), ("planted", "leave_one_out"), ("randomised", "leave_one_out")), examples)
+    rows = [{**row, "part": part, "method": method, "value": float(part == "planted")} for (part, method), row in known]
+    yield "controls", [{**row, "correct": 1.0} for row in rows]
     yield "gating", [{**row, "second": True, "moved": 0.5} for row in examples]
+    for task, own in (("relevance", 0.9), ("relevance", 0.1), ("preference", 0.9), ("marking", 0.9)):
+        yield "human_evaluation", list(_judged(task, own))
+    free = {"keys": 9, "width": 16.0, "free_keys": 7, "free_mass": 0.8, "moved": 1.0, "correct": 1.0}
+    yield "identifiability", [{**row, **free} for row in examples]
     yield (
         "guide",
         [
@@ -100,7 +109,7 @@ def _rows() -> Iterator[tuple[str, Iterable[Mapping[str, Any]]]]:
     yield (
         "instance_adversary",
         [
-            {**row, "inputs": 5, "limit": limit, "jsd": jsd}
+            {**row, "inputs": 5, "limit": limit, "jsd": jsd, "free_mass": 0.8}
             for (limit, jsd), row in product({0.01: 0.1, 0.05: 0.5}.items(), examples)
         ],
     )
@@ -167,6 +176,27 @@ def _rows() -> Iterator[tuple[str, Iterable[Mapping[str, Any]]]]:
     )
 
 
+def _judged(task: str, own: float) -> Iterator[dict[str, Any]]:
+    """Two annotators who agree on most items; of preferences the method is compared with the control."""
+    for who, n, (condition, share) in product("ab", range(N), {"raw_attention": own, "random": 0.1}.items()):
+        if task == "preference" and condition == "random":
+            continue
+        value = float(n < share * N or (who == "b" and n == N - 1))
+        yield {
+            "item": f"{'' if task == 'marking' else condition}{n}",
+            "example": n,
+            "annotator": who,
+            "task": task,
+            "condition": condition,
+            "control": task == "preference" or condition == "random",
+            "against": "random" if task == "preference" else "",
+            "correct": 1.0,
+            "chance": 0.5,
+            "value": value,
+            "marks": f"{n % 2}01" if task == "marking" else "",
+        }
+
+
 def _adversaries(examples: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     models = [
         ("base", np.nan, -1, 0.0),
@@ -191,10 +221,10 @@ def _adversaries(examples: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def _links(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
     found = {
-        ("attention", "s", 1, 1): 0.9,
-        ("attention", "s", 1, 2): 0.4,
-        ("diagonal", "", 0, 0): 0.5,
-        ("random", "", 0, 0): 0.1,
+        ("attention", "s", 0, 0): 0.9,
+        ("attention", "s", 0, 1): 0.4,
+        ("diagonal", "", -1, -1): 0.5,
+        ("random", "", -1, -1): 0.1,
     }
     for n in range(2 * N):
         for (by, site, layer, head), right in found.items():
@@ -206,7 +236,7 @@ def _links(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
                 "site": site,
                 "layer": layer,
                 "head": head,
-                "step": "producing" if layer else "",
+                "step": "producing" if site else "",
                 "found": 10.0,
                 "sure": 10.0,
                 "found_sure": hits,
@@ -268,14 +298,14 @@ def _parts(what: str) -> Iterator[dict[str, Any]]:
 
 
 def _trees() -> Iterator[dict[str, Any]]:
-    for site, head, tree in product(("one", "two"), (0, 1, 2), ("true", "any", "like")):
+    for site, head, tree in product(("one", "two"), (-1, 0, 1), ("true", "any", "like")):
         near = {"difference": -0.5, "difference_low": -0.6, "difference_high": -0.4, "difference_error": 0.05}
         numbers = near if tree != "true" else dict.fromkeys(near, np.nan)
-        own = {"attachment": 0.6 if head else np.nan, "offset_attachment": 0.3, "beyond_error": 0.05}
+        own = {"attachment": 0.6 if head >= 0 else np.nan, "offset_attachment": 0.3, "beyond_error": 0.05}
         yield {
             "epoch": -1,
             "site": site,
-            "layer": 1,
+            "layer": 0,
             "sees": "all",
             "head": head,
             "tree": tree,

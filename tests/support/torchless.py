@@ -33,7 +33,7 @@ for line in sys.stdin:
         assert experiment(name).figure(table).axes
         assert all(figure.axes for figure in experiment(name).figures(table).values())
         answer = [experiment(name).verdict(table).sentence, ""]
-    except Exception:
+    except Exception:  # of any kind: the test that asked fails with this traceback, and the next table is judged
         answer = ["", traceback.format_exc()]
     matplotlib.pyplot.close("all")
     print(json.dumps(answer), flush=True)

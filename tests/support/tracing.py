@@ -7,6 +7,14 @@ from whence.subject.targets import predicted
 EXAMPLES = [Example("the movie was not good"), Example("unbelievable movies !"), Example("bad")]
 
 
+READ_AT = [
+    ("bert", "first"),
+    ("gpt2", "last"),
+    ("xlm-roberta", "prediction"),
+    ("llama", "prediction"),
+    ("modernbert", "first"),
+    ("transformer-pre-sinusoidal", "first"),
+]  # where a model's prediction is read
 METHODS = ("lat", "lat_mixed", "rollout")
 
 

@@ -63,7 +63,7 @@ class Family:
     """How to build a small model of a family."""
 
     name: str
-    model: type[hf.PreTrainedModel]
+    model: Callable[[hf.PreTrainedConfig], hf.PreTrainedModel]
     config: Callable[[], hf.PreTrainedConfig]
     ours: bool = False
 
@@ -79,7 +79,8 @@ class Family:
 
 
 def family(name: str, model: str, config: str, **options: object) -> Family:
-    return Family(name, getattr(hf, model), lambda: getattr(hf, config)(**options))
+    """Of transformers, by names: a family's file, which is large, is imported when a model of it is built."""
+    return Family(name, lambda made: getattr(hf, model)(made), lambda: getattr(hf, config)(**options))
 
 
 # fmt: off

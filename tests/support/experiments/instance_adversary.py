@@ -9,7 +9,7 @@ from whence.core.attending import attending
 from whence.core.overrides import imposed
 from whence.data.examples import Example
 from whence.evaluation.context import Context
-from whence.evaluation.editable_attention import EditableAttention
+from whence.evaluation.exclusivity.editable_attention import EditableAttention
 from whence.experiments import instance_adversary
 from whence.subject.subject import Subject
 from whence.subject.targets import predicted
@@ -39,7 +39,9 @@ def jsd(p, q) -> float:
 
 
 def alone(subject: Subject, example: Example, there: EditableAttention, rows: torch.Tensor, place: int):
-    """The JSD of rows that were found in a batch, and the change when they are imposed on the text by itself."""
+    """The JSD of rows that were found in a batch, within the free keys, by the shares of heads and rows; and the change
+    when they are imposed on the text by itself.
+    """
     batch, real = subject.encode([example]), there.batch.mask[place].nonzero().flatten()
     with attending(subject.model, watch=there.site) as tape:
         base = subject.logits(batch)
@@ -48,14 +50,16 @@ def alone(subject: Subject, example: Example, there: EditableAttention, rows: to
     keys = [*real.tolist(), *range(rows.shape[-1] - sinks, rows.shape[-1])]
     if there.replay.call.site.keys == "parts":
         keys, real = list(range(own.shape[-1])), torch.zeros(1)
-    weights, apart = own.clone(), []
+    weights, apart, free = own.clone(), 0.0, there.free[place][..., keys]
     for row, query in enumerate(there.places[place].tolist()):
-        if there.share[place, 0, row] > 0:
+        if there.counted[place, 0, row]:
             query -= int(real[0])  # the text by itself has no padding before it
             weights[0, :, query] = rows[place, :, row, keys]
-            apart += [jsd(weights[0, head, query], own[0, head, query]) for head in range(own.shape[1])]
+            for head in range(own.shape[1]):
+                moved, before = (some[0, head, query].double()[free[head, row]] for some in (weights, own))
+                apart += float(there.share[place, head, row]) * jsd(moved / moved.sum(), before / before.sum())
     with attending(subject.model, override={there.site: imposed(weights)}, watch=None):
         altered = subject.logits(batch)
     position = int(predicted(subject, batch).positions[0])
     p, q = (found[0, position].detach().double().softmax(-1).numpy() for found in (base, altered))
-    return np.mean(apart), abs(p - q).sum() / 2
+    return apart, abs(p - q).sum() / 2
