@@ -140,9 +140,7 @@ def new_plan(settings: Settings, subject: Subject, corpus: Corpus, split: str, m
     wishes, left_out = matters(costs, n, seconds, granularity=settings.granularity, labelled=has_labels, least=least)
     seeds = max((int(wish.options.get("retrain") or 0) for wish in wishes), default=0)
     extra, without = asked_for(settings.experiments, has_labels, costs)
-    wishes += of_any_model(
-        subject, examples, costs, seconds, labelled=has_labels, annotations=settings.annotations
-    )
+    wishes += of_any_model(subject, examples, costs, seconds, labelled=has_labels, annotations=settings.annotations)
     wishes += trained(costs, seeds, seconds)
     wishes = [*(wish for wish in wishes if wish.experiment not in settings.skip), *extra]
     dropped: list[str] = []
