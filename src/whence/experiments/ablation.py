@@ -243,14 +243,4 @@ def _replaced(table: pd.DataFrame) -> str:
     return f"{', by '.join(others)}{' and by ' * bool(others)}{last}{describe_places(table['place'])}"
 
 
-EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    summary=summary,
-    quantities=quantities,
-)
+EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict, summary=summary, quantities=quantities)

@@ -51,7 +51,7 @@ from whence.evaluation.config import ExperimentConfig
 from whence.measures.alignment_error import How, by_chance, counted, diagonal, linked
 from whence.measures.intervals import Interval
 from whence.results.columns import EXAMPLE, Column, Columns
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import UNLABELLED, Experiment
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -258,14 +258,14 @@ def decide(effect: Effect, rows: pd.DataFrame, who: str) -> tuple[Answer, str]:
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False),
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    UNLABELLED,
     figures=figures,
     summary=summary,
     quantities=quantities,

@@ -34,7 +34,7 @@ from whence.evaluation.config import AttributionConfig
 from whence.figures.curves import curves
 from whence.figures.ranking import ranking
 from whence.results.columns import Column, Columns
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import UNLABELLED, Experiment
 from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -157,14 +157,5 @@ def verdict(table: pd.DataFrame) -> Verdict:
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False),
-    figures=figures,
-    summary=summary,
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, figures=figures, summary=summary
 )

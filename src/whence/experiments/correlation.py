@@ -38,7 +38,7 @@ from whence.measures.intervals import NOT_MEASURED, Interval, level_for, mean_in
 from whence.measures.ranking import kendall_test
 from whence.options import usually
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import UNLABELLED, Experiment
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
@@ -207,14 +207,14 @@ def verdict(table: pd.DataFrame) -> Verdict:
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False),
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    UNLABELLED,
     figures=figures,
     summary=summary,
     quantities=quantities,

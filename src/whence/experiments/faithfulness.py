@@ -43,7 +43,7 @@ from whence.evaluation.config import AttributionConfig
 from whence.measures.intervals.interval import Interval
 from whence.options import usually
 from whence.results.columns import Column, Columns
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import UNLABELLED, Experiment
 from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -175,15 +175,15 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    UNLABELLED,
     figures=figures,
-    verdict=verdict,
     summary=summary,
     quantities=quantities,
-    needs=Needs(labels=False),
 )

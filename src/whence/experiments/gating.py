@@ -26,7 +26,7 @@ from whence.figures.intervals import intervals
 from whence.measures.divergence import total_variation
 from whence.measures.intervals import mean_interval
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import UNLABELLED, Experiment
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -198,13 +198,4 @@ def decide(table: pd.DataFrame, moved: Effect) -> tuple[Answer, str]:
     )
 
 
-EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False),
-)
+EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED)

@@ -119,14 +119,4 @@ def verdict(table: pd.DataFrame) -> Verdict:
     )
 
 
-EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    summary=summary,
-    quantities=quantities,
-)
+EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict, summary=summary, quantities=quantities)

@@ -32,7 +32,7 @@ from whence.figures.heatmap import heatmap
 from whence.measures.intervals import NOT_MEASURED, Interval, level_for, mean_interval
 from whence.options import usually
 from whence.results.columns import EXAMPLE, Column, Columns
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import ANY_TASK, Experiment
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -206,14 +206,5 @@ def decide(effect: Effect, share: float, chance: float, above: int, heads: int) 
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False, classes=False),
-    summary=summary,
-    quantities=quantities,
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, ANY_TASK, summary=summary, quantities=quantities
 )

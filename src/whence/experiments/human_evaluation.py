@@ -37,7 +37,7 @@ from whence.figures.intervals import intervals
 from whence.figures.square_tables import square_tables
 from whence.measures.intervals import NOT_MEASURED
 from whence.options import usually
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import UNLABELLED, Experiment
 from whence.results.verdict import Effect
 
 if TYPE_CHECKING:
@@ -99,14 +99,5 @@ def figure(table: pd.DataFrame) -> Figure:
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False),
-    summary=summary,
-    quantities=quantities,
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, summary=summary, quantities=quantities
 )

@@ -31,7 +31,7 @@ from whence.evaluation.config import ExperimentConfig
 from whence.figures import distributions
 from whence.figures.style import house, panels
 from whence.results.columns import Column, Columns, rows_from
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import UNLABELLED, Experiment
 from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -132,14 +132,4 @@ def verdict(table: pd.DataFrame) -> Verdict:
     )
 
 
-EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False),
-    summary=summary,
-)
+EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, summary=summary)

@@ -49,7 +49,7 @@ from whence.figures.violins import violins
 from whence.measures.intervals import Interval
 from whence.options import usually
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import UNLABELLED, Experiment
 from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -263,14 +263,5 @@ def _scaled(table: pd.DataFrame) -> str:
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False),
-    summary=summary,
-    quantities=quantities,
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, summary=summary, quantities=quantities
 )

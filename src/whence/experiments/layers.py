@@ -210,12 +210,4 @@ def decide(effect: Effect, single: list[Effect], depth: int, why_undecidable: st
     )
 
 
-EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-)
+EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict)

@@ -36,7 +36,7 @@ from whence.evaluation.config import AttributionConfig
 from whence.figures.fit_panels import fit_panels
 from whence.measures.intervals import Interval, level_for
 from whence.results.columns import EXAMPLE, Column, Columns
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import ANY_TASK, Experiment
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -210,14 +210,5 @@ def decide(method: str, found: list[Effect], plain: str, controlled: str) -> tup
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False, classes=False),
-    summary=summary,
-    quantities=quantities,
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, ANY_TASK, summary=summary, quantities=quantities
 )

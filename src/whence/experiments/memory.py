@@ -229,13 +229,13 @@ def verdict(table: pd.DataFrame) -> Verdict:
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
     needs=Needs(model=False),
     figures=figures,
     summary=summary,

@@ -24,7 +24,7 @@ from whence.figures.violins import violins
 from whence.measures.divergence import total_variation
 from whence.measures.intervals import level_for, mean_interval
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import UNLABELLED, Experiment
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -274,13 +274,4 @@ def decide(effect: Effect) -> tuple[Answer, str]:
     )
 
 
-EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False),
-)
+EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED)

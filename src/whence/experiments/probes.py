@@ -43,7 +43,7 @@ from whence.evaluation.config import ExperimentConfig
 from whence.evaluation.probe import Kind, Probe, control_labels, most_frequent
 from whence.measures.intervals import Interval
 from whence.results.columns import Column, Columns
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import TEXTS_ALONE, Experiment
 from whence.results.verdict import NONE as NO_QUESTION
 from whence.results.verdict import Effect, Verdict
 
@@ -244,14 +244,14 @@ def verdict(table: pd.DataFrame) -> Verdict:
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False, classes=False, predictions=False),
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    TEXTS_ALONE,
     figures=figures,
     summary=summary,
     quantities=quantities,

@@ -26,7 +26,7 @@ from whence.evaluation.config import AttributionConfig
 from whence.figures.ranking import ranking
 from whence.measures.intervals import Interval, mean_interval
 from whence.results.columns import EXAMPLE, Column, Columns
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import ANY_TASK, Experiment
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -184,14 +184,5 @@ def decide(effect: Effect, method: str, marked: float, why_gated: str = "") -> t
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False, classes=False),
-    summary=summary,
-    quantities=quantities,
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, ANY_TASK, summary=summary, quantities=quantities
 )

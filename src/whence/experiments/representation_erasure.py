@@ -211,13 +211,13 @@ def decide(effect: Effect, what: str, n: int, which: str) -> tuple[Answer, str]:
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
     figures=figures,
     summary=summary,
     quantities=quantities,

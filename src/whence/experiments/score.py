@@ -143,13 +143,5 @@ def decide(effect: Effect, digits: int, chance: float) -> tuple[Answer, str]:
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(classes=False),
-    quantities=quantities,
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, needs=Needs(classes=False), quantities=quantities
 )

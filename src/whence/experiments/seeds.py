@@ -174,14 +174,4 @@ def decide(effect: Effect, predictions: Effect) -> tuple[Answer, str]:
     return "undecided", f"The attention depends on the seed in part: {distance}."
 
 
-EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    summary=summary,
-    quantities=quantities,
-)
+EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict, summary=summary, quantities=quantities)

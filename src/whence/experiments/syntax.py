@@ -50,7 +50,7 @@ from whence.measures.intervals import Interval
 from whence.measures.tree_divergence import Masked
 from whence.options import usually
 from whence.results.columns import Column, Columns
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import TEXTS_ALONE, Experiment
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
@@ -251,14 +251,14 @@ def verdict(table: pd.DataFrame) -> Verdict:
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False, classes=False, predictions=False),
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    TEXTS_ALONE,
     figures=figures,
     summary=summary,
     quantities=quantities,

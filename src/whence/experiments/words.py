@@ -25,7 +25,7 @@ from whence.figures import distributions, word_cloud
 from whence.figures.style import INK, apart, house
 from whence.measures.intervals import NOT_MEASURED, Interval, mean_interval
 from whence.results.columns import Column, Columns
-from whence.results.experiment import Experiment, Needs
+from whence.results.experiment import ANY_TASK, Experiment
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -162,14 +162,5 @@ def decide(effect: Effect, method: str) -> tuple[Answer, str]:
 
 
 EXPERIMENT = Experiment(
-    about=__doc__ or "",
-    config=Config,
-    columns=COLUMNS,
-    caption=CAPTION,
-    run=run,
-    figure=figure,
-    verdict=verdict,
-    needs=Needs(labels=False, classes=False),
-    summary=summary,
-    quantities=quantities,
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, ANY_TASK, summary=summary, quantities=quantities
 )

@@ -25,6 +25,11 @@ class Needs:
     model: bool = True  # one is given; else the experiment trains its own
 
 
+UNLABELLED = Needs(labels=False)
+ANY_TASK = Needs(labels=False, classes=False)
+TEXTS_ALONE = Needs(labels=False, classes=False, predictions=False)
+
+
 def _none(table: Table) -> None:
     return None
 
@@ -52,10 +57,11 @@ def _as_it_is(table: Table) -> Table:
 @dataclass(frozen=True, eq=False)
 class Experiment:
     """One question as data: everything that Whence asks of an experiment is a field here, with a default where it may
-    be left out. `about` is the file's docstring; its first line is the question.
+    be left out. `about` is the file's docstring; its first line is the question. Fields without a default are given
+    by place.
     """
 
-    about: str
+    about: str | None  # `__doc__`
     config: type[Any]  # a pydantic class, made from `evaluation.config`
     columns: Columns
     caption: str  # of the main figure
@@ -76,7 +82,7 @@ class Experiment:
     @property
     def question(self) -> str:
         """The question, in one line."""
-        return self.about.strip().partition("\n")[0]
+        return (self.about or "").strip().partition("\n")[0]
 
 
 EXPERIMENTS: Registry[Experiment] = Registry(
