@@ -134,6 +134,16 @@ def one_process():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def outlined_pdf():
+    """Letters in PDF are drawn (Type 3): cutting a font to size (Type 42) takes a third of a second for each figure."""
+    from whence.figures import style
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(style._HOUSE, "pdf.fonttype", 3)
+        yield
+
+
 @pytest.fixture
 def figures_as_svg_alone(monkeypatch):
     """Figures are saved as SVG alone: PDF and PNG of each take longer than what is tested."""

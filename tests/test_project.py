@@ -42,3 +42,13 @@ def test_hooks_run_the_project_s_own_tools():
 def test_make_lists_its_targets(target):
     listed = subprocess.run(["make", "-s", "-C", ROOT, "help"], capture_output=True, text=True, check=True).stdout
     assert re.search(rf"^  make {target} +\w", listed, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("room", ["src", "tests", "benchmarks", "examples", "scripts"])
+def test_files_and_folders_fit_a_screen(room):
+    folders = [path for path in (ROOT / room).rglob("*") if path.is_dir() and "__pycache__" not in path.parts]
+    for folder in [ROOT / room, *folders]:
+        files = [path for path in folder.iterdir() if path.is_file()]
+        assert len(files) <= 25, f"{folder.relative_to(ROOT)} has {len(files)} files"
+        long = [path.name for path in files if path.suffix == ".py" and len(path.read_text().splitlines()) >= 300]
+        assert not long, f"{folder.relative_to(ROOT)}: {long} have 300 lines or more"

@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from support.tables import made_tables
+from support.experiments.tables import made_tables
 from whence.auditing.audited import AuditedPart
 from whence.report.overall_answer import answer
 from whence.results.experiment import EXPERIMENTS, experiment

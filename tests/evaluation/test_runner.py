@@ -13,7 +13,7 @@ from whence.data.tables.reader import Columns
 from whence.evaluation.chosen_examples import choose, split_of
 from whence.evaluation.config import ExperimentConfig
 from whence.evaluation.runner import run_experiment
-from whence.experiments import ablation, permutation
+from whence.experiments import permutation
 from whence.results.errors import CannotSave
 from whence.results.experiment import about, experiment, names
 from whence.results.store import Store, table_bytes
@@ -157,11 +157,6 @@ def test_long_texts_are_cut_and_the_manifest_says_so(tmp_path):
     assert "1 of 2 texts were longer than the model's 64 tokens and were cut there" in result.manifest["notes"]
 
 
-def test_what_cannot_be_trained_again_says_so(tmp_path):
-    with pytest.raises(BadConfig, match="cannot be retrained: that needs a model made by `whence train`"):
-        run_experiment("ablation", config("ablation", retrain=2), Store(tmp_path), quiet=True)
-
-
 def test_a_folder_that_cannot_be_written_is_noticed_before_the_run(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("mine")
     refused = replace(permutation.EXPERIMENT, run=lambda *_: pytest.fail("run for nothing"))
@@ -169,28 +164,6 @@ def test_a_folder_that_cannot_be_written_is_noticed_before_the_run(tmp_path, mon
     for root in (tmp_path / "file" / "out", "/proc/whence"):
         with pytest.raises(CannotSave, match="could not write in"):
             run_experiment("permutation", config("permutation"), Store(root), quiet=True)
-
-
-def test_trained_again_from_seeds(tmp_path):
-    """Reference models are trained again with equal weights; the one there is serves as its own seed."""
-    from whence.training.config import Training
-    from whence.training.train import train
-
-    corpus = saved_models.corpus()
-    small = Corpus(
-        "reviews", {"train": corpus["train"][:64], "dev": corpus["dev"][:8], "test": corpus["test"][:8]}, corpus.labels
-    )
-    training = Training(embedding_size=4, hidden_size=4, epochs=1)
-    train(training, tmp_path / "model", corpus=small, quiet=True)
-    options = ablation.Config(
-        model=str(tmp_path / "model"), data="reviews", retrain=2, retrained=("uniform",), variants=("uniform",)
-    )
-    store = Store(tmp_path / "out")
-    result = run_experiment("ablation", options, store, corpus=small, quiet=True)
-    counted = result.table.groupby(["when", "seed"]).size().to_dict()
-    assert counted == {("infer", 0): 8, ("infer", 1): 8, ("train+infer", 0): 8, ("train+infer", 1): 8}
-    trained = sorted(folder.name.split("-", 2)[2] for folder in (tmp_path / "out" / "models").iterdir())
-    assert trained == ["none-seed1", "uniform-seed0", "uniform-seed1"]
 
 
 SCRIPT = """
@@ -233,17 +206,6 @@ def test_experiments_are_found_by_name():
     assert about("permutation") == "Does shuffling attention move the prediction?"
     with pytest.raises(BadConfig, match=r"no experiment 'ablate' \(did you mean ablation\?\); choose from: abl"):
         experiment("ablate")
-
-
-def test_a_model_of_another_corpus_is_not_trained_again(tmp_path):
-    options = config("ablation", saved_models.additive, retrain=2)
-    with pytest.raises(BadConfig, match=r"cannot be retrained: reviews-24.csv has no splits train and dev; leave"):
-        run_experiment("ablation", options, Store(tmp_path), quiet=True)
-
-
-def test_how_to_train_again_without_training_again_is_refused():
-    with pytest.raises(BadConfig, match="retrained names the variants to retrain with, and retrain the number"):
-        run_experiment("ablation", config("ablation", retrained=("uniform",)), quiet=True)
 
 
 def test_what_was_learned_is_not_looked_at_by_chance():

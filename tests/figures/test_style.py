@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import matplotlib
 import pandas as pd
 
+from whence.figures import style
 from whence.figures.style import as_svg, save, with_ids
 from whence.figures.violins import violins
 
@@ -17,10 +18,23 @@ def figure(label="$x_1$ <script>alert(1)</script> & 电影"):
     return violins(data, "w", "t", "label")
 
 
-def test_three_files_the_same_bytes_each_time(tmp_path):
+def test_three_files_the_same_bytes_each_time(tmp_path, monkeypatch):
+    monkeypatch.setitem(style._HOUSE, "pdf.fonttype", 42)
     first, second = save(figure(), tmp_path / "one.of"), save(figure(), tmp_path / "two")
     assert [path.name for path in first] == ["one.of.svg", "one.of.pdf", "one.of.png"]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    assert b"/CIDFontType2" in first[1].read_bytes(), "letters of a PDF can be searched and copied"
+
+
+def test_a_figure_that_was_saved_is_laid_out_anew_when_it_is_changed(tmp_path):
+    made = figure()
+    engine = made.get_layout_engine()
+    save(made, tmp_path / "one", ["svg", "png"])
+    assert made.get_layout_engine() is engine
+    made.axes[0].set_ylabel("a long label\n" * 4)
+    before = made.axes[0].get_position().x0
+    save(made, tmp_path / "two", ["svg"])
+    assert made.axes[0].get_position().x0 > before + 0.05
 
 
 def test_drawing_changes_no_setting_of_others():

@@ -114,8 +114,9 @@ def test_the_committed_pages_follow_from_the_committed_results(tmp_path):
     folder = page.with_suffix("")
     shutil.copytree(source / FOLDER, folder / FOLDER)
     shutil.copy(PAGE, page)
-    for picture in source.glob("*.svg"):
-        (folder / picture.name).touch()
+    (folder / "figures").mkdir()
+    for picture in source.glob("figures/*.svg"):
+        (folder / "figures" / picture.name).touch()
     written = rewrite_ledger([read(name) for name in names()], page, draws=False)
     assert len(written) > 4
     for path in [*written, *folder.glob("*.csv")]:

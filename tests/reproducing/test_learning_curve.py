@@ -43,7 +43,7 @@ def test_the_page_says_what_was_measured_and_where_the_line_is(tmp_path):
     text = describe_curve(STUDY, CURVE, results, tmp_path)
     assert "Ours: 80.0 with 100, 90.0 with 400." in text
     assert "has 95.0 at the paper's 1,600, where 90 was published" in text
-    drawn = (tmp_path / "s-by-size.svg").read_text(encoding="utf-8")
+    drawn = (tmp_path / "figures/s-by-size.svg").read_text(encoding="utf-8")
     assert all(word in drawn for word in ("1,600", "published", "accuracy"))
 
 

@@ -99,8 +99,8 @@ def test_bars_are_of_the_first_published_case_of_a_group(tmp_path):
     result = Result("ablation", table([[1, 1, 0, 0]], [[1, 0, 0, 0]]), {})
     assert draw_scores(STUDY, chart, [FigureResult(TABLE, BYPASS, result)], tmp_path) == ""
     text = draw_scores(STUDY, chart, [FigureResult(TABLE, PAPER, result)], tmp_path)
-    assert "![Figure 1](s-figure-1.svg)" in text
-    assert (tmp_path / "s-figure-1.svg").exists()
+    assert "![Figure 1](figures/s-figure-1.svg)" in text
+    assert (tmp_path / "figures/s-figure-1.svg").exists()
 
 
 def test_the_papers_text_compared_with_its_own_tables():

@@ -71,8 +71,8 @@ def test_a_table_is_run_printed_and_entered_in_the_ledger(out, translations, cap
     assert ours["Bahdanau", "BLEU"] > 80, "numbers are learned within minutes"
     assert ours["Bahdanau", "uniform, train+infer"] < -20, "a translator needs its attention"
     assert ours["Luong", "permuted, infer"] < -20
-    assert "](vashishth2019-figure-1.svg)" in text
-    assert (out / "page" / "vashishth2019-figure-1.svg").exists()
+    assert "](figures/vashishth2019-figure-1.svg)" in text
+    assert (out / "page" / "figures" / "vashishth2019-figure-1.svg").exists()
 
 
 def test_what_is_saved_is_not_run_again_and_the_rest_of_the_page_stays(out, translations, capsys, monkeypatch):
@@ -126,8 +126,8 @@ def test_a_mode_of_a_study_is_run_with_what_its_figures_measure(tmp_path, capsys
     assert set(lines.loc["head 8, paper", "status"]) == {"not run: needs time"}
     text = (tmp_path / "page" / "wu2020.md").read_text(encoding="utf-8")
     for name in ("table-1", "fig-4", "section-64-fig-5", "fig-6"):
-        assert f"(wu2020-{name}-sst-5-corrected.svg)" in text
-        assert (tmp_path / f"page/wu2020-{name}-sst-5-corrected.svg").exists()
+        assert f"(figures/wu2020-{name}-sst-5-corrected.svg)" in text
+        assert (tmp_path / f"page/figures/wu2020-{name}-sst-5-corrected.svg").exists()
 
 
 def test_attention_compared_with_trees_by_epoch_with_the_papers_four_figures_and_known_answers(
@@ -162,8 +162,8 @@ def test_attention_compared_with_trees_by_epoch_with_the_papers_four_figures_and
         "known-answer-parents-transformer",
         "false-alarms-untrained-disan",
     ):
-        assert f"(varano2019-{name}.svg)" in text
-        assert (tmp_path / f"page/varano2019-{name}.svg").exists()
+        assert f"(figures/varano2019-{name}.svg)" in text
+        assert (tmp_path / f"page/figures/varano2019-{name}.svg").exists()
 
 
 def test_attention_that_guides_a_model_of_single_words(tmp_path, capsys, monkeypatch):
@@ -179,7 +179,7 @@ def test_attention_that_guides_a_model_of_single_words(tmp_path, capsys, monkeyp
     assert guided["share under base"] > guided["share under uniform"] + 0.3, "a word's neighbours tell its chunk"
     assert guided["share under base"] > guided["share under permuted"] + 0.3
     assert set(lines.loc["the stricter probe", "status"]) == {"control"}
-    assert (tmp_path / "page/yang2019-the-stricter-probe-conll-2000-author-code.svg").exists()
+    assert (tmp_path / "page/figures/yang2019-the-stricter-probe-conll-2000-author-code.svg").exists()
     study = read("yang2019")
     assert len(lines) == sum(len(figure.cases) * len(figure.number) for figure in study.figure)
     assert {case.mode for case in study.case} >= {"paper", "author-code", "corrected"}
@@ -199,7 +199,7 @@ def test_explainers_where_the_answer_is_known_stand_in_a_table(tmp_path, capsys)
     assert "published" not in said.out, "the paper prints no numbers"
     assert "*Reproduced*" not in text
     assert not (tmp_path / "page/mrini2019.csv").exists()
-    assert (tmp_path / "page/mrini2019-known-answers-stories-stories-additive.svg").exists()
+    assert (tmp_path / "page/figures/mrini2019-known-answers-stories-stories-additive.svg").exists()
 
 
 def test_a_mode_that_is_not_there_gets_a_sentence(capsys):

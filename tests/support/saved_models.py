@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import tokenizers
 import torch
@@ -19,6 +20,9 @@ from transformers import PreTrainedTokenizerFast
 from support.shared import once
 from whence.data.examples import Corpus, Example
 from whence.data.synthetic import reviews
+
+if TYPE_CHECKING:
+    from whence.auditing.settings import Settings
 
 LABELS = ("negative", "positive")
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
@@ -227,15 +231,19 @@ def audit_messages() -> list[str]:
     return json.loads((audited().parent / "messages.json").read_text())
 
 
-def finish_audit(folder: Path) -> None:
-    from whence.auditing.run import audit
+def audit_settings(out: Path, **options: Any) -> "Settings":
+    """Those of that audit, or others."""
     from whence.auditing.settings import Settings
 
+    usual = {"model": str(bert()), "data": str(labelled()), "budget": 0.05, "force": True, "skip": ("controls",)}
+    return Settings(out=out, **{**usual, **options})
+
+
+def finish_audit(folder: Path) -> None:
+    from whence.auditing.run import audit
+
     messages: list[str] = []
-    settings = Settings(
-        model=str(bert()), data=str(labelled()), budget=0.05, force=True, skip=("controls",), out=folder / "new"
-    )
-    audit(settings, quiet=True, say=messages.append)
+    audit(audit_settings(folder / "new"), quiet=True, say=messages.append)
     (folder / "messages.json").write_text(json.dumps(messages))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import jaxtyping
 
-FIRST = 20
+FIRST = 5
 EVERY = 50
 checking_fully = jaxtyping.jaxtyped
 defined: Counter[CodeType] = Counter()

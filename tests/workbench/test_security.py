@@ -18,7 +18,7 @@ HARM = {
 }
 
 
-@pytest.mark.parametrize("path", ["/", "/change", "/static/look.html", "/api/v1/info", "/docs", "/api/v1/openapi.json"])
+@pytest.mark.parametrize("path", ["/", "/change", "/static/page.html", "/api/v1/info", "/docs", "/api/v1/openapi.json"])
 @pytest.mark.parametrize("given", [{}, {"Authorization": "Bearer wrong"}, {"Cookie": "whence-token=wrong"}])
 def test_nothing_is_shown_without_the_token(stranger, path, given):
     answer = stranger.get(path, headers=given)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from whence.analysis.syntax_figures import common_prefix_length
+from whence.analysis.syntax.figures import common_prefix_length
 from whence.figures.heatmap import heatmap
 from whence.figures.ranking import ranking
 from whence.figures.strips import strips

@@ -266,8 +266,8 @@ EXPERIMENT = Experiment(
     figure,
     verdict,
     UNLABELLED,
-    figures=figures,
-    summary=summary,
-    quantities=quantities,
+    figures,
+    summary,
+    quantities,
     without_texts=without_texts,
 )

@@ -156,6 +156,4 @@ def verdict(table: pd.DataFrame) -> Verdict:
     )
 
 
-EXPERIMENT = Experiment(
-    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, figures=figures, summary=summary
-)
+EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, figures, summary)

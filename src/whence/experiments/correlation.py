@@ -207,15 +207,5 @@ def verdict(table: pd.DataFrame) -> Verdict:
 
 
 EXPERIMENT = Experiment(
-    __doc__,
-    Config,
-    COLUMNS,
-    CAPTION,
-    run,
-    figure,
-    verdict,
-    UNLABELLED,
-    figures=figures,
-    summary=summary,
-    quantities=quantities,
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, figures, summary, quantities
 )

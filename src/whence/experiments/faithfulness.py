@@ -175,15 +175,5 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
 
 
 EXPERIMENT = Experiment(
-    __doc__,
-    Config,
-    COLUMNS,
-    CAPTION,
-    run,
-    figure,
-    verdict,
-    UNLABELLED,
-    figures=figures,
-    summary=summary,
-    quantities=quantities,
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, figures, summary, quantities
 )

@@ -229,15 +229,5 @@ def verdict(table: pd.DataFrame) -> Verdict:
 
 
 EXPERIMENT = Experiment(
-    __doc__,
-    Config,
-    COLUMNS,
-    CAPTION,
-    run,
-    figure,
-    verdict,
-    needs=Needs(model=False),
-    figures=figures,
-    summary=summary,
-    quantities=quantities,
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, Needs(model=False), figures, summary, quantities
 )

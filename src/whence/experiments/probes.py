@@ -252,8 +252,8 @@ EXPERIMENT = Experiment(
     figure,
     verdict,
     TEXTS_ALONE,
-    figures=figures,
-    summary=summary,
-    quantities=quantities,
+    figures,
+    summary,
+    quantities,
     cache_key=cache_key,
 )

@@ -33,7 +33,7 @@ from whence.core.errors import BadData
 from whence.evaluation.config import ExperimentConfig
 from whence.measures.intervals import Interval
 from whence.results.columns import Column, Columns
-from whence.results.experiment import Experiment
+from whence.results.experiment import Experiment, Needs
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -218,8 +218,9 @@ EXPERIMENT = Experiment(
     run,
     figure,
     verdict,
-    figures=figures,
-    summary=summary,
-    quantities=quantities,
+    Needs(),
+    figures,
+    summary,
+    quantities,
     without_texts=without_texts,
 )

@@ -29,9 +29,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from whence.analysis import syntax_figures as drawing
-from whence.analysis.syntax import ranking, rows
-from whence.analysis.syntax_figures import (
+from whence.analysis.syntax import figures as drawing
+from whence.analysis.syntax.figures import (
     by_epoch,
     by_head,
     by_layer,
@@ -40,7 +39,8 @@ from whence.analysis.syntax_figures import (
     sentence_figures,
     shown_weights,
 )
-from whence.analysis.syntax_verdict import decide, differences, named_quantities, trend
+from whence.analysis.syntax.heads import ranking, rows
+from whence.analysis.syntax.verdict import decide, differences, named_quantities, trend
 from whence.core.errors import BadConfig
 from whence.data.checksum import sha256
 from whence.data.syntax.forest import TRUE, Forest, Measuring, grown, with_trees
@@ -202,7 +202,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The quantities of a study's ledger: see `whence.analysis.syntax_verdict`."""
+    """The quantities of a study's ledger: see `whence.analysis.syntax.verdict`."""
     return named_quantities(table)
 
 
@@ -259,9 +259,9 @@ EXPERIMENT = Experiment(
     figure,
     verdict,
     TEXTS_ALONE,
-    figures=figures,
-    summary=summary,
-    quantities=quantities,
+    figures,
+    summary,
+    quantities,
     without_texts=without_texts,
     pooled=pooled,
 )

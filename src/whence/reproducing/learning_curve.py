@@ -45,7 +45,7 @@ def describe_curve(
     points = curve_points(summary, results)
     if points["examples"].nunique() < 2:
         return ""
-    stem = f"{study.name}-{summary.name.lower().replace(' ', '-')}"
+    stem = f"figures/{study.name}-{summary.name.lower().replace(' ', '-')}"
     if draws:
         save(draw_curve(points, summary), folder / stem, ["svg"])
     size, theirs = summary.published

@@ -99,7 +99,7 @@ def _picture(
     """The picture that a figure names, or the main one with the first model's verdict."""
     result, n = results[0], len(results)
     module, corpus = experiment(result.experiment), result.manifest["corpus"]
-    stem = re.sub(r"[,.:]", "", f"{study}-{figure.name}-{case.name}".lower().replace(" ", "-"))
+    stem = "figures/" + re.sub(r"[,.:]", "", f"{study}-{figure.name}-{case.name}".lower().replace(" ", "-"))
     drawn = _draw(figure, module, [result.table for result in results]) if draws else None
     if drawn is None and (draws or not (folder / f"{stem}.svg").exists()):
         return f"**{case.name}**: nothing to draw for {corpus['n']:,} examples of {corpus['name']}."

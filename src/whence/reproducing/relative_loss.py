@@ -163,7 +163,7 @@ def draw_scores(
     if not first:
         return ""
     table = pd.DataFrame([bar for of_case in first.values() for bar in of_case])
-    stem = f"{study.name}-{summary.name.lower().replace(' ', '-')}"
+    stem = f"figures/{study.name}-{summary.name.lower().replace(' ', '-')}"
     if draws:
         save(bars(table, "task", "weights", "value", "low", "high", x_label=summary.x_label), folder / stem, ["svg"])
     return f"## {summary.name}\n\n{summary.about}\n\n![{summary.name}]({stem}.svg)"

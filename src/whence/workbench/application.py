@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import HTMLResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from whence import __version__
@@ -16,6 +16,7 @@ from whence.workbench.bench import Workbench
 from whence.workbench.findings import Findings
 from whence.workbench.routes import audits, change, docs, examples, jobs, look, standalone
 from whence.workbench.routes.shared import add_errors
+from whence.workbench.standalone import view_page
 
 STATIC = Path(str(files("whence.workbench") / "static"))
 FLOW = Path(str(files("whence.figures.flow") / "static"))
@@ -61,10 +62,11 @@ class Revalidated(StaticFiles):
         return response
 
 
-def add_page(app: FastAPI, path: str, name: str) -> None:
-    """Serve one of the pages."""
+def add_page(app: FastAPI, path: str, view: str) -> None:
+    """Serve the page of a view."""
+    written = view_page(view)
 
-    async def page() -> FileResponse:
-        return FileResponse(STATIC / f"{name}.html", media_type="text/html; charset=utf-8")
+    async def page() -> HTMLResponse:
+        return HTMLResponse(written)
 
-    app.add_api_route(path, page, methods=["GET"], include_in_schema=False, name=name)
+    app.add_api_route(path, page, methods=["GET"], include_in_schema=False, name=view)

@@ -12,6 +12,7 @@ from functools import partial
 from html import escape
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
+from string import Template
 from typing import Any
 
 POLICY = (
@@ -22,6 +23,7 @@ STYLE = re.compile(r'<link rel="stylesheet" href="/static/([\w./-]+)">')
 SCRIPT = re.compile(r'<script type="module" src="/static/([\w./-]+)"></script>')
 IMPORT = re.compile(r'^(\s*(?:import|export)\b[^"\n]*?)"(\.{1,2}/[\w./-]+)"', re.MULTILINE)
 NAME = "whence/"
+TITLES = {"look": "Look", "change": "Change", "compare": "Compare", "audit": "Audit", "explore": "Explorer"}
 
 
 def static_file(path: str) -> Path:
@@ -30,19 +32,21 @@ def static_file(path: str) -> Path:
     return Path(str(files(package) / "static")) / path.removeprefix("flow/")
 
 
+def view_page(view: str) -> str:
+    """The page of a view, as the server gives it."""
+    return Template(static_file("page.html").read_text(encoding="utf-8")).substitute(view=view, title=TITLES[view])
+
+
 def standalone(view: str, responses: Mapping[str, Any], state: Mapping[str, Any] | None = None) -> str:
     """The page of a view (`look`) with the answers that it would ask the server for, by method and address."""
-    page = static_file(f"{view}.html").read_text(encoding="utf-8")
-    found = SCRIPT.search(page)
-    if found is None:
-        raise ValueError(f"the page {view}.html has no module")
-    modules = modules_below(found[1])
+    page, module = view_page(view), f"pages/{view}.js"
+    modules = modules_below(module)
     page = STYLE.sub(lambda link: f"<style>\n{_style(link[1])}\n</style>", page)
     data = {"view": view, "state": dict(state or {}), "responses": dict(responses)}
     scripts = (
         f'<script type="application/json" id="whence-data">{within_script(data)}</script>\n'
         f'<script type="importmap">{within_script({"imports": {NAME + n: _address(t) for n, t in modules.items()}})}'
-        f'</script>\n<script type="module">import "{NAME}{found[1]}";</script>'
+        f'</script>\n<script type="module">import "{NAME}{module}";</script>'
     )
     page = SCRIPT.sub(lambda _: scripts, page)
     policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'

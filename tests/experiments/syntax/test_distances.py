@@ -11,7 +11,7 @@ from scipy.special import rel_entr
 
 from support import zoo
 from support.experiments.syntax import CONFIG, FIRST, SECOND, THIRD, context_of, reader, tagger
-from whence.analysis.syntax import ranking, rows
+from whence.analysis.syntax.heads import ranking, rows
 from whence.core.attending import attending
 from whence.core.overrides import uniform
 from whence.data.syntax.forest import TRUE, Measuring, grown

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from numpy.testing import assert_allclose
 
-from whence.analysis.syntax import ranking
+from whence.analysis.syntax.heads import ranking
 from whence.data.synthetic import clauses
 from whence.evaluation.runner import each_epoch, run_experiment
 from whence.experiments import syntax

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from support.experiments.syntax import CONFIG, context_of, row, tagger
-from whence.analysis.syntax import ranking
+from whence.analysis.syntax.heads import ranking
 from whence.data.syntax.forest import TRUE
 from whence.data.syntax.tree_attention import REFERENCES
 from whence.experiments import syntax

@@ -8,7 +8,7 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
 from support.experiments.syntax import row
-from whence.analysis.syntax import Pooled, ranking
+from whence.analysis.syntax.heads import Pooled, ranking
 from whence.data.syntax.forest import TRUE
 from whence.measures.holm import holm
 from whence.measures.intervals import mean_interval

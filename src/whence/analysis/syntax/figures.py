@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from whence.analysis.syntax import ALPHA
-from whence.analysis.syntax_verdict import difference
+from whence.analysis.syntax.heads import ALPHA
+from whence.analysis.syntax.verdict import difference
 from whence.data.syntax.forest import TRUE, Forest
 from whence.figures.attention_matrices import attention_matrices
 from whence.figures.curves import curves

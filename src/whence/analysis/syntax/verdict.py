@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from whence.analysis.syntax import ALPHA, SMALLEST, ranking
+from whence.analysis.syntax.heads import ALPHA, SMALLEST, ranking
 from whence.measures.intervals import Interval
 from whence.results.verdict import Effect
 
