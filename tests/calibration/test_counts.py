@@ -1,4 +1,4 @@
-"""The tables of the bench, on records whose counts are known by hand."""
+"""The tables of a calibration, on records whose counts are known by hand."""
 
 import pytest
 

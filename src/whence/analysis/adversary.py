@@ -70,7 +70,7 @@ def numbers(table: pd.DataFrame) -> dict[str, Interval]:
     broke = broken_adversaries(models, metric_name(table["counts"]))
     least = np.nan if broke is None else float(models.loc[broke, "KL"].min())
     answer, _ = decide(effects(table), why_gated(table))
-    judged = {f"judged {said}, %": 100.0 * (answer == given) for said, given in JUDGED.items()}
+    judged = {f"judged {outcome}, %": 100.0 * (answer == given) for outcome, given in JUDGED.items()}
     single = {"KL of the first that broke": least, **judged}
     return {**found, **{name: Interval(value, np.nan, np.nan) for name, value in single.items()}}
 
@@ -125,13 +125,13 @@ def decide(found: list[Effect], why_undecidable: str = "") -> tuple[Answer, str]
     if why_undecidable or best.too_few:
         return "undecided", why_undecidable or best.too_few
     does = f"attends very differently to {_per_cent(best)} of {best.n} texts with the same predictions"
-    beside = f" (the same training from other seeds: {_per_cent(yardstick[0])})" if yardstick else ""
+    compared = f" (the same training from other seeds: {_per_cent(yardstick[0])})" if yardstick else ""
     which = describe_model(best.variant)
     if best.low > MOST:
-        return "no", f"Other attention leads to the same predictions: {which} {does}{beside}."
+        return "no", f"Other attention leads to the same predictions: {which} {does}{compared}."
     if best.high < FEW:
-        return "yes", f"No model was found that attends differently and predicts the same: {which} {does}{beside}."
-    return "undecided", f"For some texts other attention leads to the same predictions: {which} {does}{beside}."
+        return "yes", f"No model was found that attends differently and predicts the same: {which} {does}{compared}."
+    return "undecided", f"For some texts other attention leads to the same predictions: {which} {does}{compared}."
 
 
 def _per_cent(effect: Effect) -> str:
@@ -163,15 +163,15 @@ def describe_basins(table: pd.DataFrame) -> str:
     if broke is None:
         return f"As λ grows, {unit} goes from {models[unit].max():.1f} to {models[unit].min():.1f} without a break."
     better, worse = models[~broke], models[broke]
-    said = (
+    counts = (
         f"The adversaries form two groups, with {better[unit].min():.1f} or more and {worse[unit].max():.1f} or"
         f" less {unit}"
     )
     last_good, first_bad = better["λ"].max(), worse["λ"].min()
     if last_good < first_bad:
-        return f"{said}, separated between λ = {last_good:g} and {first_bad:g}."
+        return f"{counts}, separated between λ = {last_good:g} and {first_bad:g}."
     return (
-        f"{said}, and λ does not separate them: the first of the worse has λ = {first_bad:g}, the last of the better"
+        f"{counts}, and λ does not separate them: the first of the worse has λ = {first_bad:g}, the last of the better"
         f" {last_good:g}. Which one a model falls into depends on its initialisation: there is no safe point, but two"
         " basins."
     )

@@ -108,8 +108,8 @@ def reported(table: pd.DataFrame, who: Mapping[str, Any], name: str) -> Interval
 
 def lower_by(table: pd.DataFrame, than: Mapping[str, Any]) -> Interval:
     """How much lower the error rate of the chosen head is than another's, on the reporting half."""
-    base, altered = counts_of(table, than), counts_of(table, best(table))
-    return corpus_loss_interval(error_rate, base, altered, level_for(2), whole=1.0)
+    base, chosen = counts_of(table, than), counts_of(table, best(table))
+    return corpus_loss_interval(error_rate, base, chosen, level_for(2), whole=1.0)
 
 
 def chosen_and_baselines(table: pd.DataFrame) -> Figure:
@@ -118,9 +118,9 @@ def chosen_and_baselines(table: pd.DataFrame) -> Figure:
     for name in MEASURES:
         for who in (best(table), baseline(DIAGONAL), baseline(RANDOM)):
             found = reported(table, who, name)
-            said = f"{name} (lower is better)" if lower_is_better(name) else name
+            label = f"{name} (lower is better)" if lower_is_better(name) else name
             rows.append(
-                {"measure": said, "links": _short(who), "value": found.mean, "low": found.low, "high": found.high}
+                {"measure": label, "links": _short(who), "value": found.mean, "low": found.low, "high": found.high}
             )
     return bars(pd.DataFrame(rows), "measure", "links", "value", "low", "high", "share, with 95 % intervals")
 

@@ -71,10 +71,10 @@ def decide(table: pd.DataFrame, found: list[Effect], gated: str) -> tuple[Any, s
     """No if a control fails; yes if all three pass; else undecided, with the reason."""
     if gated:
         return "undecided", gated
-    said: dict[bool | None, list[str]] = {False: [], None: [], True: []}
+    sentences: dict[bool | None, list[str]] = {False: [], None: [], True: []}
     for state, sentence in (_of_token(table, found), _of_weights(found), _of_deception(answers(table))):
-        said[state].append(sentence)
-    failed, unclear, passed = said.values()
+        sentences[state].append(sentence)
+    failed, unclear, passed = sentences.values()
     if failed:
         return "no", f"The tests do not work here: {' '.join(failed)} Questions 3 and 5 cannot be decided by them."
     if unclear:
@@ -98,12 +98,12 @@ def _of_token(table: pd.DataFrame, found: list[Effect]) -> tuple[bool | None, st
     if not testing or too_few(n):
         return None, too_few(n, what="text with a planted word") or f"no test explainer was run: {', '.join(TESTING)}."
     others = {name: effect for name, effect in by_method.items() if name not in TESTING}
-    beside = f"; {_listed(others)}" if others else ""
+    rest = f"; {_listed(others)}" if others else ""
     if any(effect.low > effect.smallest for effect in testing.values()):
-        return True, f"A planted word comes first {where}: {_listed(testing)}{beside}."
+        return True, f"A planted word comes first {where}: {_listed(testing)}{rest}."
     if model == "copy" and all(effect.high < effect.smallest for effect in testing.values()):
-        return False, f"a planted word is not found {where}: {_listed(testing)}{beside}."
-    return None, f"it is not clear whether a planted word is found {where}: {_listed(testing)}{beside}."
+        return False, f"a planted word is not found {where}: {_listed(testing)}{rest}."
+    return None, f"it is not clear whether a planted word is found {where}: {_listed(testing)}{rest}."
 
 
 def _of_weights(found: list[Effect]) -> tuple[bool | None, str]:
@@ -119,20 +119,21 @@ def _of_weights(found: list[Effect]) -> tuple[bool | None, str]:
     return None, f"scores hardly change when all weights are re-initialised ({_correlations(testing)}).{named}"
 
 
-def _of_deception(said: Mapping[str, str]) -> tuple[bool | None, str]:
+def _of_deception(answers: Mapping[str, str]) -> tuple[bool | None, str]:
     """Whether the test of question 3 tells the model that hides its attention from the one that shows it."""
-    if set(said) != {"deceptive", "honest"}:
+    if set(answers) != {"deceptive", "honest"}:
         return None, "the control of a model that hides its attention was not run."
-    if said == {"deceptive": "no", "honest": "yes"}:
+    if answers == {"deceptive": "no", "honest": "yes"}:
         return True, (
             "The test of question 3 says *no* for a model that was trained to hide the words that decide from its"
             " attention, and *yes* for the same model trained to show them."
         )
     came = (
-        f"the test of question 3 says *{said['deceptive']}* for a model that was trained to hide the words that decide"
+        f"the test of question 3 says *{answers['deceptive']}* for a model that was trained to hide the words that"
+        f" decide from its attention (expected *no*), and *{answers['honest']}* for one that shows them (expected"
+        " *yes*)."
     )
-    came += f" from its attention (expected *no*), and *{said['honest']}* for one that shows them (expected *yes*)."
-    wrong = said["deceptive"] == "yes" or said["honest"] == "no"
+    wrong = answers["deceptive"] == "yes" or answers["honest"] == "no"
     return (False if wrong else None), came
 
 

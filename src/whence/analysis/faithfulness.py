@@ -60,7 +60,7 @@ def effects(table: pd.DataFrame) -> list[Effect]:
     return found
 
 
-def rivals(table: pd.DataFrame) -> list[Effect]:
+def other_explainers(table: pd.DataFrame) -> list[Effect]:
     """How far each other explainer is above the judged one, over the kinds of removal that change the text."""
     method, by_text = first_method(table), over_kinds(table)
     others = [name for name in by_text if name not in (method, RANDOM)]

@@ -11,9 +11,9 @@ from whence.analysis.faithfulness import (
     changing,
     effects,
     first_method,
+    other_explainers,
     over_kinds,
     ranked,
-    rivals,
     sign_violations,
 )
 from whence.analysis.gates import too_few, why_gated
@@ -21,14 +21,14 @@ from whence.analysis.needed_texts import texts_that_would_decide
 from whence.measures.intervals.decisions import equivalent, exceeds
 from whence.results.verdict import Answer, Effect, Verdict
 
-FEWEST_CHANGES = 5  # texts whose decision some removal changes: of fewer, nothing can be said about deciding words
+FEWEST_CHANGES = 5  # texts whose decision some removal changes: fewer show nothing about deciding words
 
 
 def verdict(table: pd.DataFrame) -> Verdict:
     """*Yes* if the judged explainer is above random orders by every kind of removal; *no* if it is not by those that
     change the text; where kinds disagree, undecided.
     """
-    found, better = effects(table), rivals(table)
+    found, better = effects(table), other_explainers(table)
     why = why_undecidable(table, found)
     answer, sentence = decide(found, first_method(table), why)
     return Verdict(

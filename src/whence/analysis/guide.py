@@ -98,9 +98,9 @@ def decide(found: list[Effect], table: pd.DataFrame) -> tuple[Any, str]:
     effect = found[0]
     if effect.too_few:
         return "undecided", effect.too_few
-    said = f"a model that is given {describe_source(effect.variant)} instead {describe_loss(effect)}"
+    evidence = f"a model that is given {describe_source(effect.variant)} instead {describe_loss(effect)}"
     if effect.low > effect.smallest:
-        return "yes", f"The attention helps another model: {said}."
+        return "yes", f"The attention helps another model: {evidence}."
     if effect.high < effect.smallest:
-        return "no", f"The attention does not help another model: {said}."
-    return "undecided", f"Whether the attention helps another model is not clear: {said}."
+        return "no", f"The attention does not help another model: {evidence}."
+    return "undecided", f"Whether the attention helps another model is not clear: {evidence}."

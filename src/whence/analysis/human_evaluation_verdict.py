@@ -84,7 +84,7 @@ def decide(table: pd.DataFrame, found: list[Effect]) -> tuple[Answer, str]:
 
 
 def sentences(effect: Effect) -> tuple[str, str, str]:
-    """What is said if the answer is yes, no or undecided."""
+    """The sentences for yes, no and undecided."""
     points = effect.key != "precision_above_control"
     value, low, high = (100 * part if points else part for part in (effect.value, effect.low, effect.high))
     digits = 0 if points else 2
@@ -100,8 +100,8 @@ def sentences(effect: Effect) -> tuple[str, str, str]:
     else:
         what = f"nearer to what annotators marked {{}} those of {effect.place} (difference: {much})"
         words = ("than", "hardly more than", "perhaps than")
-    said = [f"The words of {effect.variant} are {what.format(word)}." for word in words]
-    return said[0], said[1], said[2]
+    sentences = [f"The words of {effect.variant} are {what.format(word)}." for word in words]
+    return sentences[0], sentences[1], sentences[2]
 
 
 def measured(found: Sequence[Effect], key: str) -> Effect | None:

@@ -87,9 +87,9 @@ def decide(found: list[Effect], gated: str) -> tuple[Any, str]:
             " vector, and the prediction stays when all weight is moved to another word. Other attention does as well"
             " (question 5) for a reason that has nothing to do with which words decide."
         )
-    for effect, said in ((nothing, "hardly any weight on words"), (alike, "words that bring nearly the same vector")):
+    for effect, what in ((nothing, "hardly any weight on words"), (alike, "words that bring nearly the same vector")):
         if effect is not None and effect.high > MOST:
-            return "undecided", f"It is not clear whether most texts have {said}: {_percent(effect)} have."
+            return "undecided", f"It is not clear whether most texts have {what}: {_percent(effect)} have."
     if many is None:
         return "undecided", (
             "There is enough attention on words to ask what it explains, but the model does not show the vectors that"

@@ -94,12 +94,12 @@ def _per_cent(effect: Effect) -> str:
 
 
 def numbers(table: pd.DataFrame) -> dict[str, Interval]:
-    """`JSD within 0.01`, the mean, and `quite different within 0.01`, the share of texts; for every limit."""
+    """`JSD within 0.01`, the mean, and `very different within 0.01`, the share of texts; for every limit."""
     found = {}
     for limit, rows in by_limit(table).items():
         different = int((rows["jsd"] > VERY_DIFFERENT).sum())
         found[f"JSD within {limit:g}"] = mean_interval(rows["jsd"].to_numpy(float)[None])
-        found[f"quite different within {limit:g}"] = share_interval(different, len(rows))
+        found[f"very different within {limit:g}"] = share_interval(different, len(rows))
     return found
 
 
@@ -117,7 +117,7 @@ def quartiles(table: pd.DataFrame) -> pd.DataFrame:
                 "lower quartile": low,
                 "median": middle,
                 "upper quartile": high,
-                "quite different": (there["jsd"] > VERY_DIFFERENT).mean(),
+                "very different": (there["jsd"] > VERY_DIFFERENT).mean(),
             }
         )
     return pd.DataFrame(rows)

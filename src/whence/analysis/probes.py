@@ -153,16 +153,16 @@ def decide(found: list[Effect]) -> tuple[Any, str]:
     more = [one.place for one in each if one.low > one.smallest]
     best = max(each, key=lambda one: one.value)
     listed = f" ({', '.join(more)})" if more else ""
-    said = (
+    evidence = (
         f"{whole.value:.1f} points of accuracy above {FLOORS[whole.variant]} ({whole.low:.1f} to {whole.high:.1f}),"
         f" mean over layers and tasks; surely so in {len(more)} of {len(each)} tasks{listed}. Most in {best.place}:"
         f" {best.value:.1f} points."
     )
     if whole.low > whole.smallest:
-        return "yes", f"Training has put properties of sentences into the layers: {said}"
+        return "yes", f"Training has put properties of sentences into the layers: {evidence}"
     if whole.high < whole.smallest:
-        return "no", f"The layers hold hardly more about sentences than random weights do: {said}"
-    return "undecided", f"The layers may hold more about sentences than random weights do: {said}"
+        return "no", f"The layers hold hardly more about sentences than random weights do: {evidence}"
+    return "undecided", f"The layers may hold more about sentences than random weights do: {evidence}"
 
 
 def by_layer(table: pd.DataFrame) -> Figure:

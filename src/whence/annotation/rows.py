@@ -119,7 +119,7 @@ def passed(study: Study, secret: Secret, given: Answer) -> str:
 
 
 def preferred(study: Study, secret: Secret, given: Answer) -> dict[str, Any]:
-    """Which of two conditions was preferred, said of the one that comes first in the design."""
+    """Which of two conditions was preferred, as the share of the one that comes first in the design."""
     order = [*study.design["methods"], *study.design["controls"]]
     one, other = sorted(secret.conditions, key=order.index)
     value = PREFERENCE.get(given.answer, MISSING)

@@ -73,7 +73,7 @@ class Study:
     def key(self) -> dict[str, Secret]:
         """What each item is, for the analysis."""
         if self.secrets is None:
-            raise BadData(f"the study's {KEY} is not there; the analysis needs it. Put it back beside {STUDY}")
+            raise BadData(f"the study's {KEY} is missing, and the analysis needs it. Put it next to {STUDY}")
         return self.secrets
 
 

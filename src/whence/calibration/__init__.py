@@ -1,1 +1,1 @@
-"""The bench of the audit: models whose answers are known by construction, audited, and the verdicts counted."""
+"""The audit measured: models whose answers are known by construction, audited, and the verdicts counted."""

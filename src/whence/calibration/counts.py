@@ -1,4 +1,4 @@
-"""What the records of the bench say: confusion, right and wrong verdicts, power by the number of texts. No model."""
+"""What the records of cases say: confusion, right and wrong verdicts, power by the number of texts. No model."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which experiments decide which question: the one place that the bench reads it from."""
+"""Which experiments decide which question: the one place where calibration reads it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -47,7 +47,7 @@ def command(arguments: list[str]) -> int:
         came = f"question {unknown[0]}" if unknown else f"{options.workers} workers"
         raise BadConfig(f"there are questions {min(QUESTIONS)} to {max(QUESTIONS)}, and at least 1 worker; came {came}")
     quieten()
-    from whence.calibration.bench import jobs, run_all
+    from whence.calibration.all_cases import jobs, run_all
     from whence.calibration.counts import verdict_table
     from whence.calibration.page import write_page
 

@@ -52,8 +52,8 @@ def explain_table(options: "Options", form: str) -> int:
     texts = "1 text" if len(examples) == 1 else f"{len(examples):,} texts"
     unit = "word" if given.words else "token"
     outcome = {"out": str(out), "rows": rows, "examples": len(examples), "methods": list(methods), "split": split}
-    said = f"Wrote {out}: {rows:,} rows, one per {unit} and method ({', '.join(methods)}), of {texts}."
-    print(json.dumps(outcome) if options.output.json else said)
+    sentence = f"Wrote {out}: {rows:,} rows, one per {unit} and method ({', '.join(methods)}), of {texts}."
+    print(json.dumps(outcome) if options.output.json else sentence)
     return 0
 
 

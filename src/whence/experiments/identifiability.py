@@ -121,10 +121,10 @@ def verdict(table: pd.DataFrame) -> Verdict:
         answer=answer,
         sentence=sentence,
         effects=tuple(found),
-        procedure=f"In the attention of {table['weights'].iloc[0]}, the weight on words was told from that on special"
-        " tokens and sinks, the vectors that are attended to were compared with their mean, and the keys of each text"
-        " were counted against the rank of these vectors. Heads count by how much the prediction depends on where their"
-        " weight is.",
+        procedure=f"In the attention of {table['weights'].iloc[0]}, the weight on words was separated from that on"
+        " special tokens and sinks, the vectors that are attended to were compared with their mean, and the keys of"
+        " each text were counted against the rank of these vectors. Heads count by how much the prediction depends on"
+        " where their weight is.",
         means="Where there is weight on words, and it matters where it is, the other questions can be asked of this"
         " attention.",
         does_not_mean="That the question can be asked does not answer it: attention may rest on words that do not"

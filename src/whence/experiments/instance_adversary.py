@@ -213,7 +213,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:
-    """The quantities of a study's ledger: `JSD within 0.01` (mean) and `quite different within 0.01` (share)."""
+    """The quantities of a study's ledger: `JSD within 0.01` (mean) and `very different within 0.01` (share)."""
     return numbers(table)
 
 

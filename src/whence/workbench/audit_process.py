@@ -27,7 +27,7 @@ def main() -> int:
     """Run the audit that standard input describes."""
     end_with(os.getppid())
     settings = Settings.model_validate_json(sys.stdin.read())
-    sys.stdout = sys.stderr  # whatever else is printed does not mix with what is told
+    sys.stdout = sys.stderr  # whatever else is printed does not mix with the events
     try:
         finished = audit(settings, quiet=True, say=lambda words: tell("message", message=words))
     except WhenceError as error:

@@ -45,12 +45,12 @@ def _follow(process: "subprocess.Popen[str]", settings: Settings, job: Job, stop
         reader = threading.Thread(target=lambda: complaints.extend(process.stderr or ()), daemon=True)
         reader.start()
         for line in process.stdout:
-            told = json.loads(line)
-            if told.pop("kind") == "message":
-                job.tell("message", **told)
-                job.tell("progress", **progress(settings, told["message"]))
+            event = json.loads(line)
+            if event.pop("kind") == "message":
+                job.tell("message", **event)
+                job.tell("progress", **progress(settings, event["message"]))
             else:
-                outcome = told
+                outcome = event
         reader.join()
     if stopped.is_set():
         job.tell("cancelled", name=job.about["name"])

@@ -54,10 +54,10 @@ class Findings:
             except WhenceError as error:
                 rows.append({**row, "error": str(error)})
                 continue
-            told = {"verdict": verdict.answer, "question": verdict.question, "sentence": verdict.sentence}
+            judged = {"verdict": verdict.answer, "question": verdict.question, "sentence": verdict.sentence}
             effects = [asdict(effect) for effect in verdict.effects]
             made = {"rows": len(result.table), "made": result.manifest.get("made"), "effects": effects}
-            rows.append({**row, "experiment": result.experiment, "verdict": told, **made})
+            rows.append({**row, "experiment": result.experiment, "verdict": judged, **made})
         return rows
 
     def csv(self, key: str) -> str:

@@ -27,7 +27,7 @@ class Event:
 
 @dataclass(eq=False)
 class Job:
-    """Work under way, and all that it has said. `events` only grows."""
+    """Work in progress and its events; `events` only grows."""
 
     name: str
     about: dict[str, Any]

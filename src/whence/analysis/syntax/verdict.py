@@ -119,5 +119,5 @@ def trend(table: pd.DataFrame) -> str:
         return ""
     means = table[table["head"] == -1].groupby(["tree", "epoch"], sort=False)["divergence"].mean()
     moved = {tree: means[tree].iloc[-1] - means[tree].iloc[0] for tree in table["tree"].unique()}
-    said = ", ".join(f"{tree} {change:+.2f}" for tree, change in moved.items())
-    return f" From the first epoch to the last, the mean divergence of all heads changed by: {said}."
+    changes = ", ".join(f"{tree} {change:+.2f}" for tree, change in moved.items())
+    return f" From the first epoch to the last, the mean divergence of all heads changed by: {changes}."

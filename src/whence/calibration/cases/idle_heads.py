@@ -1,4 +1,4 @@
-"""Heads that do nothing beside one that attends to the deciding word: the answers must not change.
+"""Idle heads in addition to one that attends to the deciding word: the answers must not change.
 
 An idle head moves nothing from key to query, so no attention of it can matter. Its weights are uniform, or follow the
 position, but leave the deciding word that with most attention on the mean of the heads.

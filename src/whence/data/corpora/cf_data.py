@@ -2,7 +2,7 @@
 
 Native format: `sentiment/combined/paired/{train,dev,test}_paired.tsv` with the columns Sentiment, Text, batch_id, an
 IMDB review and its revision under one batch_id; `NLI/all_combined/{train,dev,test}.tsv` with sentence1, sentence2,
-gold_label, SNLI pairs beside pairs whose premise or hypothesis was revised. The words that differ decide the label.
+gold_label, SNLI pairs next to pairs whose premise or hypothesis was revised. The words that differ decide the label.
 """
 
 from collections import defaultdict

@@ -132,7 +132,7 @@ def review(rng: np.random.Generator, label: str, opinions: Opinions, negated: fl
     frames = {pick(rng, ELSEWHERE if rng.random() < 0.4 else NEUTRAL): None for _ in range(int(rng.integers(4)))}
     for frame in frames:
         opinion = pick(rng, opinions[pick(rng, LABELS)])  # of either kind: it does not count
-        sentences.insert(int(rng.integers(len(sentences) + 1)), unmarked(filled(rng, frame, opinion)))
+        sentences.insert(int(rng.integers(len(sentences) + 1)), without_marks(filled(rng, frame, opinion)))
     return tuple(word for sentence in sentences for word in (*sentence, (".", False)))
 
 
@@ -143,7 +143,7 @@ def judgement(rng: np.random.Generator, label: str, opinions: Opinions, negated:
     if rng.random() < 2 / 3:
         return decides
     granted = clause(rng, opposite(label), opinions, ASPECTS[second], negated)
-    return (*unmarked(granted), (",", False), ("but", False), *decides)
+    return (*without_marks(granted), (",", False), ("but", False), *decides)
 
 
 def clause(rng: np.random.Generator, label: str, opinions: Opinions, aspect: str, negated: float) -> Marked:
@@ -166,7 +166,7 @@ def filled(rng: np.random.Generator, frame: str, opinion: str, aspect: str = "")
     return tuple(marked)
 
 
-def unmarked(words: Marked) -> Marked:
+def without_marks(words: Marked) -> Marked:
     """The same words, none of them marked as deciding."""
     return tuple((word, False) for word, _ in words)
 

@@ -88,7 +88,7 @@ def starts(there: EditableAttention, restarts: int, generators: Sequence[Generat
     """Normal logits on the free keys of every text, by its own random numbers, independent of its batch.
 
     They are drawn head by head, in the order of their shares in the mean: in whichever order the model has its heads,
-    and whatever heads it has beside them that do nothing, each starts from the same.
+    and whatever idle heads it has in addition, each starts from the same.
     """
     logits = torch.zeros(restarts, *there.own.shape)
     cells = (there.free & there.counted[..., None]).cpu()  # [batch head row key]

@@ -74,5 +74,5 @@ def _notes(one: Stack, other: Stack) -> list[str]:
     sizes = [(len(stack.weights), max(map(len, stack.weights))) for stack in (one, other)]
     if sizes[0] == sizes[1]:
         return []
-    told = " and ".join(f"{layers} layers of {heads} heads" for layers, heads in sizes)
-    return [f"The models have {told}: layers and heads of the same number are compared, which need not correspond."]
+    shapes = " and ".join(f"{layers} layers of {heads} heads" for layers, heads in sizes)
+    return [f"The models have {shapes}: layers and heads of the same number are compared, which need not correspond."]

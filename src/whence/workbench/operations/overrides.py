@@ -18,7 +18,7 @@ from whence.workbench.operations.axes import special_places
 from whence.workbench.operations.looking import Look, Stack
 from whence.workbench.operations.requests import Edit
 
-KEEPS_SPECIAL = ("uniform", "permuted", "random", "temperature")  # unless told otherwise
+KEEPS_SPECIAL = ("uniform", "permuted", "random", "temperature")  # by default
 
 
 def overrides_for(subject: Subject, look: Look, edits: Sequence[Edit]) -> list[dict[str, Rule]]:

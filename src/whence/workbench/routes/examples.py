@@ -58,15 +58,15 @@ async def compute(bench: Bench, body: ComputeRequest) -> dict[str, str]:
     table_of(bench, served)
 
     def work() -> Any:
-        for told in compute_table(served.subject, bench.examples, body.limit):
-            if "result" in told:
-                columns, rows = told["result"]["columns"], told["result"]["rows"]
+        for event in compute_table(served.subject, bench.examples, body.limit):
+            if "result" in event:
+                columns, rows = event["result"]["columns"], event["result"]["rows"]
                 whole = plain_table(bench.examples)
                 for name, values in columns.items():
                     whole[name] = pd.Series(values + [None] * (len(whole) - rows))
                 bench.tables[served.id] = whole
-                told = {"result": {"rows": rows}}
-            yield told
+                event = {"result": {"rows": rows}}
+            yield event
 
     return {"job": bench.start("examples", served, work).id}
 

@@ -1,11 +1,11 @@
-"""The bench at small scale: cases are audited, recorded, and not run again until the rules change."""
+"""Calibration at small scale: cases are audited, recorded, and not run again until the rules change."""
 
 import json
 
 import pytest
 
 from whence.calibration import run_case
-from whence.calibration.bench import jobs, run_all
+from whence.calibration.all_cases import jobs, run_all
 from whence.calibration.kinds import KINDS
 from whence.calibration.run_case import Job
 from whence.calibration.variants import VARIANTS

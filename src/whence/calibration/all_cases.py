@@ -1,4 +1,4 @@
-"""The bench: which cases at which scale, run one after another or side by side, and resumed."""
+"""All cases of a calibration: which at which scale, run one after another or in parallel, and resumed."""
 
 import os
 from collections.abc import Iterator, Sequence
