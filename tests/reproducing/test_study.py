@@ -51,6 +51,13 @@ change = "q"
 labels = ["a", "b"]
 x_label = ""
 """
+CELLS = {  # of Figure 5, as the list names them
+    "right, relevant": "prediction correct, attention meaningful",
+    "right, not relevant": "prediction correct, attention not meaningful",
+    "wrong, relevant": "prediction wrong, attention meaningful",
+    "wrong, not relevant": "prediction wrong, attention not meaningful",
+}
+CONDITIONS = {"raw_attention": "original", "permuted": "permuted"}
 IN_THE_LIST = {"wu2020": "000", "varano2019": "001", "yang2019": "002", "vashishth2019": "003", "mrini2019": "004"}
 
 
@@ -79,12 +86,24 @@ def test_a_case_that_cannot_be_run_says_what_it_needs(study):
         assert case.full is not None or case.needs, case.name
 
 
+def answered(number, data):
+    """A number of the human evaluation in the words of the list, whose bAbI is task 1."""
+    data = data.removesuffix(" 1")
+    if number.quantity == "kappa":
+        return ("section 4.4", "two annotators", data, number.value, None)
+    condition, _, cell = number.quantity.partition(": ")
+    return ("Fig. 5", CELLS[cell], f"{data}, {CONDITIONS[condition]}", number.value, None)
+
+
 def published(study):
     """What a study holds, in the words of the list of published numbers: where, of what, on what, value, spread."""
     cases = {case.name: case for case in study.case}
     found = []
     for figure in study.figure:
         data = cases[figure.cases[0]].data
+        if figure.experiment == "human_evaluation":
+            found += [answered(number, data) for number in figure.number]
+            continue
         found += [(n.where or figure.name, n.system, data, n.value, n.sd) for n in figure.number if n.value is not None]
         once = {(cases[name].system, cases[name].data): cases[name] for name in reversed(figure.published)}
         for case in once.values():  # a number may be compared with ours in several modes

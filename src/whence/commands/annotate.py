@@ -206,10 +206,13 @@ def refuse_sizes(options: Any) -> None:
 
 def run_analyse(arguments: list[str]) -> int:
     """Say what the answers show; no model is needed."""
-    from whence.analysis.human_evaluation import COLUMNS, summary
+    from whence.analysis.human_evaluation import COLUMNS, judged, quantities, summary
     from whence.analysis.human_evaluation_verdict import verdict
     from whence.annotation.rows import rows_of
+    from whence.annotation.study import read_study
     from whence.experiments.human_evaluation import figure
+    from whence.reproducing.answered import published_rows
+    from whence.reproducing.ledger_row import format_rows, to_table
 
     @dataclass(frozen=True)
     class Options:
@@ -222,16 +225,21 @@ def run_analyse(arguments: list[str]) -> int:
     options = parsed(Options, "annotate analyse", arguments, VERBS["analyse"].capitalize() + ".")
     table = COLUMNS.table(rows_of(options.study))
     found, rows = verdict(table), summary(table)
+    corpus, items = read_study(options.study).about["corpus"], judged(table)["item"].nunique()
+    published = published_rows(corpus, quantities(table), items, simulated=bool(table["synthetic"].any()))
     if options.out is not None:
         write_analysis(table, figure(table), options.out)
     if options.output.json:
-        print(json.dumps({"verdict": found.as_dict(), "summary": json.loads(rows.to_json(orient="records"))}, indent=1))
+        records = {"summary": rows, "published": to_table(published)}
+        said = {name: json.loads(one.to_json(orient="records")) for name, one in records.items()}
+        print(json.dumps({"verdict": found.as_dict(), **said}, indent=1))
     else:
         print(rows.to_string(index=False, float_format="{:.3g}".format, na_rep="–"))
         lines = [
             f"  {effect.label}: {effect.value:.2f} ({effect.low:.2f} to {effect.high:.2f})" for effect in found.effects
         ]
-        print("\n".join(["", *lines, "", describe_verdict(found)]))
+        beside = ["", format_rows(published)] if published else []
+        print("\n".join(["", *lines, *beside, "", describe_verdict(found)]))
     return 0
 
 

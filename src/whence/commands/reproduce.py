@@ -31,6 +31,8 @@ class Options:
     """use saved results only: nothing is trained or run"""
     ledger: Annotated[Path | None, usually("none", "PAGE.md")] = None
     """also write into this page (.md), with the table and the figures in a folder of the same name"""
+    annotations: Annotated[tuple[Path, ...], usually("none", "[STUDY ...]")] = ()
+    """folders of human evaluations with people's answers, for the figures that need them (`whence annotate`)"""
     output: Annotated[Output, HERE] = field(default_factory=Output)
 
 

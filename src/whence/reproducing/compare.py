@@ -66,7 +66,7 @@ def _row(number: Number, figure: FigureSpec, case: Case, found: Measured, scale:
     }
     each = found.of(number.quantity)
     if not each:
-        return Row(**theirs, **not_run(case.needs))
+        return Row(**theirs, **not_run(figure.needs or case.needs))
     ours = mean_over_seeds(each)
     status = status_of(number, ours, scale, figure.within)
     why = _why(status, figure, case)

@@ -15,6 +15,7 @@ from whence.data.examples import Corpus
 from whence.data.registry import load as load_corpus
 from whence.evaluation.runner import cache_key, run_experiment
 from whence.options import checked
+from whence.reproducing.answered import answered_study
 from whence.reproducing.compare import rows_of
 from whence.reproducing.ledger import write_ledger
 from whence.reproducing.ledger_row import Row, format_rows, from_table, to_table
@@ -37,7 +38,8 @@ OF_LOADING = {"model", "task", "device", "dtype", "trust_remote_code"}  # option
 class RunSettings:
     """What to reproduce and how: the options of `whence reproduce`.
 
-    With `saved` nothing is trained or run. `ledger` is a page (.md) to write the results into.
+    With `saved` nothing is trained or run. `ledger` is a page (.md) to write the results into. `annotations` are
+    folders of human evaluations that people have answered; without one on its corpus, a figure that needs it is left.
     """
 
     study: str
@@ -48,6 +50,7 @@ class RunSettings:
     out: Path = Path("whence-results")
     saved: bool = False
     ledger: Path | None = None
+    annotations: tuple[Path, ...] = ()
     quiet: bool = True
 
     @cached_property
@@ -114,6 +117,12 @@ def run_study(study: Study, settings: RunSettings, progress: Progress) -> Iterat
         for figure in figures:
             options = figure.options_for(run, settings.scale)
             for model in (model for model in models if model.training.seed < figure.seeds):
+                if figure.needs:
+                    answered = answered_study(settings.annotations, model.corpus.name)
+                    if answered is None:
+                        progress(f"{figure.name}, {case.name}: not run, needs {figure.needs}")
+                        continue
+                    options = {**options, "annotations": answered}
                 progress(f"{figure.name}, {case.name}: {figure.experiment}")
                 result = result_of(figure.experiment, model, options, settings)
                 if result is not None:

@@ -82,7 +82,7 @@ class FigureSpec(Part):
 
     Where the numbers are effects, `smallest` is the smallest one of interest: whether the paper's finding holds is
     decided by its sides. `levels` are quantities that are no effects; the first that a case has is what effects start
-    from.
+    from. `needs` says what no model gives, as the answers of people: such a figure is run only where they are given.
     """
 
     name: str
@@ -102,6 +102,7 @@ class FigureSpec(Part):
     levels: tuple[str, ...] = ()
     digits: int = 3
     why: str = ""
+    needs: str = ""
 
     def numbers_of(self, case: str) -> tuple[Number, ...]:
         """The published numbers of a case."""
