@@ -1,16 +1,16 @@
-"""How work, time and memory grow with the number of examples, the length of texts, and the depth of the model.
+"""How work and memory grow with the number of examples, the length of texts, and the depth of the model.
 
-Each explainer and experiment runs on a tiny model (width 16, two heads) at four sizes of one axis, each twice the one
+Each explainer and experiment runs on a tiny model (width 16, two heads) at three sizes of one axis, each twice the one
 before, the others fixed. *Work* is counted: the multiplications and elements of every operation on tensors, also during
-backward. *Time* is that of the processor, one thread, the least of several rounds over all sizes, after a run that is
-not counted. *Memory* is the most that tensors and arrays made during a run hold at once. Limits: an exponent of 1.1 in
-examples and layers, 2.1 in length, where a model's own attention is quadratic.
+backward. It stands for time and is the same on every machine. *Memory* is the most that tensors, arrays and Python's
+objects made during a run hold at once. The exponent is log₂ of how much more the last doubling adds than the one
+before, so that what is the same at any size drops out; of memory that becomes less than half as large again by a
+doubling, it is the slope. Limits: 1.1 in examples and layers, 2.1 in length, where a model's own attention is
+quadratic. Behind them, without a limit, the slope of the processor's *time* at the last doubling: it also has what is
+not done in tensors, and the noise of the machine.
 
-The exponent of time and memory is k in a + b · size^k with a, b ≥ 0, fitted by least squares of relative errors; a is
-what a run costs at any size, which would hide growth at small ones. Work is the same in every run: its exponent is log₂
-of how much more the last doubling adds than the one before, so that what is the same at any size drops out; a test
-keeps it within the limits. What is measured stays in benchmarks/growth/measured; `python -m benchmarks.growth
-"explainer lat"` measures that again.
+What was measured is kept in benchmarks/growth/measured; `python -m benchmarks.growth "explainer lat"` measures that
+again. `make test-all` counts everything anew and compares it with the limits.
 """
 
 import warnings
@@ -31,11 +31,12 @@ def cell(found: float, limit: float) -> str:
 
 
 def row(name: str, measured: Measured) -> list[str]:
-    """The exponents of one explainer or experiment along every axis: work, time and memory."""
+    """What was measured of one explainer or experiment along every axis."""
     cells = []
     for axis, limit in LIMITS.items():
         found = measured.get(axis)
-        cells.append("" if found is None else " · ".join(cell(one, limit) for one in found.exponents))
+        judged = [] if found is None else [cell(one, limit) for one in found.exponents]
+        cells.append("" if found is None else f"{' · '.join(judged)} · {found.time:.1f}")
     return [name, *cells]
 
 
@@ -45,7 +46,7 @@ def report() -> str:
     warnings.simplefilter("ignore")
     with torch.enable_grad():
         found = {name: measure(name, case) for name, case in cases().items()}
-    header = ["work · time · memory", *(f"{axis} (≤ {limit:g})" for axis, limit in LIMITS.items())]
+    header = ["work · memory · time", *(f"{axis} (≤ {limit:g})" for axis, limit in LIMITS.items())]
     lines = [table(header, [row(name, measured) for name, measured in found.items()])]
     above = [
         f"{name}, {axis}"

@@ -1,12 +1,13 @@
 """What is measured by `growth`: every explainer and experiment on tiny models, as large as asked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import tokenizers
 import torch
@@ -29,15 +30,15 @@ from whence.training.init import untrained
 from whence.training.train import train
 
 Sizes = dict[str, tuple[int, ...]]
-Make = Callable[[int, int, int], Run]  # examples, length, layers -> what is run
 
 WORDS = 60
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 BATCH = 8
-SIZES: Sizes = {"examples": (8, 16, 32, 64), "length": (64, 128, 256, 512), "layers": (2, 4, 8, 16)}
+SIZES: Sizes = {"examples": (8, 16, 32), "length": (64, 128, 256), "layers": (2, 4, 8)}
 FIXED = {"examples": 2, "length": 24, "layers": 2}
-LONGER = (256, 512, 1024, 2048)  # where one text takes more than what a run takes at any length
-SLOW = {"flow": SIZES["length"], "leave_one_out": (128, 256, 512, 1024), "value_zeroing": SIZES["length"]}
+LONGER = (256, 512, 1024)  # where one text takes more than what a run takes at any length
+DEEPER = (8, 16, 32)  # up to five layers, tracing multiplies a row with matrices; from then on matrices with matrices
+SLOW = {"flow": SIZES["length"], "leave_one_out": SIZES["length"], "value_zeroing": SIZES["length"]}
 PLAIN = "a plain pass"
 LABELS = ("negative", "positive")
 
@@ -65,6 +66,18 @@ OPTIONS: dict[str, dict[str, Any]] = {
 SMALL = {"hidden_size": 16, "epochs": 1, "batch_size": BATCH}
 
 
+class Size(NamedTuple):
+    """How much is asked for, and a folder for what is trained."""
+
+    examples: int
+    length: int
+    layers: int
+    folder: Path
+
+
+Make = Callable[[Size], Run]
+
+
 @dataclass(frozen=True)
 class Case:
     """How something is run at a size, at which sizes, and what the others are fixed at."""
@@ -72,6 +85,12 @@ class Case:
     make: Make
     sizes: Sizes = field(default_factory=lambda: SIZES)
     fixed: dict[str, int] = field(default_factory=lambda: FIXED)
+
+    @contextmanager
+    def prepared(self, axis: str, size: int) -> Iterator[Run]:
+        """What is run at a size of an axis."""
+        with TemporaryDirectory() as folder:
+            yield self.make(Size(**{**self.fixed, axis: size}, folder=Path(folder)))
 
 
 @cache
@@ -123,36 +142,36 @@ def translations(n: int, length: int) -> list[Example]:
     return [Example(" ".join(one), words=one, target=" ".join(one), alignment=links) for one in chosen]
 
 
-def explaining(name: str, n: int, length: int, layers: int) -> Run:
+def explaining(name: str, size: Size) -> Run:
     """A run of an explainer on a corpus, in batches."""
-    model = bert(layers)
+    model = bert(size.layers)
     explain = registry.explainer(name)
-    batches = [(batch, predicted(model, batch)) for batch in model.batches(examples(n, length), BATCH)]
-    return lambda: [explain(model, batch, target) for batch, target in batches]
+    batches = model.batches(examples(size.examples, size.length), BATCH)
+    targets = [(batch, predicted(model, batch)) for batch in batches]
+    return lambda: [explain(model, batch, target) for batch, target in targets]
 
 
-def passing(n: int, length: int, layers: int) -> Run:
+def passing(size: Size) -> Run:
     """The model's own pass with eager attention, nothing recorded: what everything else is built on."""
-    model = bert(layers)
+    model = bert(size.layers)
     model.model.set_attn_implementation("eager")
-    batches = list(model.batches(examples(n, length), BATCH))
+    batches = list(model.batches(examples(size.examples, size.length), BATCH))
     return lambda: [model.predict(batch) for batch in batches]
 
 
-def experimenting(name: str, n: int, length: int, layers: int) -> Run:
+def experimenting(name: str, size: Size) -> Run:
     """A run of an experiment on a corpus."""
-    return evaluating(name, bert(layers), examples(n, length))
+    return evaluating(name, bert(size.layers), examples(size.examples, size.length), size.folder)
 
 
-def evaluating(name: str, subject: Subject, texts: list[Example], **more: Any) -> Run:
+def evaluating(name: str, subject: Subject, texts: list[Example], folder: Path, **more: Any) -> Run:
     """A run of an experiment on a subject and texts; what it trains is trained anew each time."""
     wanted = experiment(name)
     config = wanted.config(model="tiny", data="tiny", **OPTIONS.get(name, {}))
-    folder = TemporaryDirectory()  # goes when nothing refers to it any more
     numbers = count()
 
     def run() -> object:
-        there = Path(folder.name) / f"run{next(numbers)}"
+        there = folder / f"run{next(numbers)}"
         context = Context(subject, texts, range(len(texts)), 0, BATCH, True, models_folder=there, name=name, **more)
         return wanted.run(config, context)
 
@@ -165,63 +184,60 @@ def corpus_of(texts: list[Example]) -> Corpus:
     return Corpus("tiny", dict.fromkeys(("train", "dev", "test"), tuple(texts)), labels)
 
 
-def retraining(name: str, n: int, length: int, layers: int) -> Run:
+def retraining(name: str, size: Size) -> Run:
     """A run of an experiment that trains models like the given one, for an epoch each."""
-    texts, corpus = examples(n, length), corpus_of(examples(n, length))
-    training = Training(model="transformer", data="tiny", layers=layers, heads=2, dropout=0.0, **SMALL)
-    folder = TemporaryDirectory()
-    base = train(training, Path(folder.name) / "base", corpus=corpus, quiet=True)
-    run = evaluating(name, base, texts, training=training, corpus=corpus)
-    return lambda: (run(), folder)[0]
+    texts = examples(size.examples, size.length)
+    training = Training(model="transformer", data="tiny", layers=size.layers, heads=2, dropout=0.0, **SMALL)
+    base = train(training, size.folder / "base", corpus=corpus_of(texts), quiet=True)
+    return evaluating(name, base, texts, size.folder, training=training, corpus=corpus_of(texts))
 
 
-def remembering(n: int, length: int, layers: int) -> Run:
+def remembering(size: Size) -> Run:
     """`memory`: five kinds of models are trained on delays of up to so many words, for an epoch."""
-    corpus = recall.load(sizes={"train": n, "dev": 4, "test": n}, trained=length, tested=(length,))
+    sizes = {"train": size.examples, "dev": 4, "test": size.examples}
+    corpus = recall.load(sizes=sizes, trained=size.length, tested=(size.length,))
     config = experiment("memory").config(data="recall", **OPTIONS["memory"])
-    folder, numbers = TemporaryDirectory(), count()
+    chosen, numbers = list(range(size.examples)), count()
 
     def run() -> object:
-        there = Path(folder.name) / f"run{next(numbers)}"
-        models = TrainedModels(corpus, "test", list(range(n)), there, batch_size=BATCH, quiet=True, name="memory")
+        there = size.folder / f"run{next(numbers)}"
+        models = TrainedModels(corpus, "test", chosen, there, batch_size=BATCH, quiet=True, name="memory")
         return experiment("memory").run(config, models)
 
     return run
 
 
-def gating(n: int, length: int, layers: int) -> Run:
+def gating(size: Size) -> Run:
     """`gating` on the model that it is for, which has one layer."""
-    texts = examples(n, length)
+    texts = examples(size.examples, size.length)
     training = Training(model="additive", data="tiny", embedding_size=16, **SMALL)
-    return evaluating("gating", untrained(training, corpus_of(texts)), texts)
+    return evaluating("gating", untrained(training, corpus_of(texts)), texts, size.folder)
 
 
-def aligning(n: int, length: int, layers: int) -> Run:
+def aligning(size: Size) -> Run:
     """`alignment` on a translator."""
-    texts = translations(n, length)
-    training = Training(model="transformer", data="tiny", layers=layers, heads=2, **SMALL)
-    return evaluating("alignment", untrained(training, corpus_of(texts)), texts)
+    texts = translations(size.examples, size.length)
+    training = Training(model="transformer", data="tiny", layers=size.layers, heads=2, **SMALL)
+    return evaluating("alignment", untrained(training, corpus_of(texts)), texts, size.folder)
 
 
 def cases() -> dict[str, Case]:
     """Everything that is measured, by kind and name."""
     without_layers = {axis: sizes for axis, sizes in SIZES.items() if axis != "layers"}
+    # a batch of this experiment has 64 texts, and the longest of a few texts says little about that of all
+    remembered = {"examples": (64, 128, 256), "length": (16, 32, 64)}
     many = {"examples": 64, "length": 24, "layers": 2}
     special = {
         **{name: Case(partial(retraining, name)) for name in ("adversary", "guide", "seeds")},
-        "memory": Case(remembering, {**without_layers, "length": (16, 32, 64, 128)}, {**FIXED, "examples": 20}),
+        "memory": Case(remembering, remembered, {**FIXED, "examples": 64}),
         "gating": Case(gating, without_layers),
-        "alignment": Case(aligning, {**SIZES, "length": (32, 64, 128, 256)}, {**FIXED, "examples": 4}),
-        "probes": Case(partial(experimenting, "probes"), {**SIZES, "examples": (64, 128, 256, 512)}, many),
+        "alignment": Case(aligning, {**SIZES, "length": (32, 64, 128)}, {**FIXED, "examples": 4}),
+        "probes": Case(partial(experimenting, "probes"), {**SIZES, "examples": (64, 128, 256)}, many),
     }
-    longer = {**SIZES, "length": LONGER}
-    alone = {**FIXED, "examples": 1}
-    explainers = {f"explainer {name}": Case(partial(explaining, name), longer, alone) for name in registry.names()}
+    traced, alone = {**SIZES, "length": LONGER, "layers": DEEPER}, {**FIXED, "examples": 1}
+    explainers = {f"explainer {name}": Case(partial(explaining, name), traced, alone) for name in registry.names()}
     for name, lengths in SLOW.items():
-        explainers[f"explainer {name}"] = Case(partial(explaining, name), {**SIZES, "length": lengths}, alone)
+        explainers[f"explainer {name}"] = Case(partial(explaining, name), {**traced, "length": lengths}, alone)
     others = {name: special.get(name) or Case(partial(experimenting, name)) for name in EXPERIMENTS.names()}
-    return (
-        {PLAIN: Case(passing, longer, alone)}
-        | explainers
-        | {f"experiment {name}": case for name, case in others.items()}
-    )
+    experiments = {f"experiment {name}": case for name, case in others.items()}
+    return {PLAIN: Case(passing, traced, alone)} | explainers | experiments

@@ -2,6 +2,7 @@
 
 import gc
 import math
+import time
 import tracemalloc
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -25,9 +26,10 @@ FUSED = {aten._scaled_dot_product_flash_attention_for_cpu, aten._scaled_dot_prod
 
 
 class Cost(NamedTuple):
-    """Operations of a run, and the most bytes that it held in tensors and in arrays."""
+    """Operations of a run, the processor's seconds for it, and the most bytes that it held in tensors and in arrays."""
 
     work: float
+    seconds: float
     memory: float
 
 
@@ -80,28 +82,31 @@ def operations(function: Any, args: Sequence[Any], made: Sequence[Tensor]) -> in
 
 
 def cost(run: Run) -> Cost:
-    """The cost of one run, which has run before: what is loaded or kept once is not its own.
-
-    Garbage is not collected meanwhile, since when that happens depends on everything else.
-    """
+    """The cost of one run. Garbage is not collected meanwhile, since when that happens depends on everything else."""
     gc.collect()
     gc.disable()
     tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
+    before, start = tracemalloc.get_traced_memory()[0], time.process_time()
     with Counting() as counting:
         run()
-    arrays = tracemalloc.get_traced_memory()[1] - before
+    seconds, arrays = time.process_time() - start, tracemalloc.get_traced_memory()[1] - before
     tracemalloc.stop()
     gc.enable()
-    return Cost(float(counting.work), float(counting.most + arrays))
+    return Cost(float(counting.work), seconds, float(counting.most + arrays))
 
 
-def growth(values: Sequence[float], negligible: float = 0.02) -> float:
-    """The exponent of counted values at sizes that double: how much more the last doubling adds than the one before.
+def growth(values: Sequence[float], hidden: float = 0.02) -> float:
+    """The exponent at sizes that double: how much more the last doubling adds than the one before.
 
-    What is the same at any size drops out of differences. 0 if the last doubling adds next to nothing.
+    What is the same at any size drops out of differences. Where the last doubling adds no more than the share `hidden`,
+    what is the same hides the rest: then the slope itself, which is small.
     """
     before, last = values[-2] - values[-3], values[-1] - values[-2]
-    if last <= negligible * values[-1]:
-        return 0.0
+    if last <= hidden * values[-1]:
+        return max(0.0, slope(values))
     return math.log2(last / before) if before > 0 else math.inf
+
+
+def slope(values: Sequence[float]) -> float:
+    """How often what the last doubling has left behind doubles: the exponent, if nothing is the same at any size."""
+    return math.log2(values[-1] / values[-2])

@@ -22,7 +22,7 @@ from whence.core.scope import ANYWHERE, HERE
 from whence.core.site import AttentionSite
 from whence.huggingface.probe import all_configs, probe_inputs
 
-POINTS = {False: 15, True: 60}  # a model and an action, of which there are four; more with `--all-families`
+POINTS = {False: 15, True: 100}  # of each action on each of two models; more with `--all-families`
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a generator interrupted
 FILES = ("whence/core/", "whence/huggingface/", "contextlib.py")
 

@@ -15,7 +15,7 @@ from whence.core.site import Call
 from whence.core.tape import Tape
 from whence.data.examples import Example
 from whence.evaluation.locations import matching
-from whence.measures.subwords import across, membership
+from whence.measures.subwords import across
 from whence.subject.batch import Batch
 from whence.subject.subject import Subject
 from whence.subject.word_ids import word_numbers
@@ -108,7 +108,7 @@ def _between(
         weights = np.concatenate([weights[:, :, 1:], np.zeros_like(weights[:, :, :1])], 2)
     special = batch.special.numpy()
     source = np.where(special | (batch.segment.numpy() != 0), -1, batch.word.numpy())
-    asking, asked = (membership(one, int(one.max()) + 1).astype(np.float32) for one in (words, source))
+    asking, asked = ((one, int(one.max()) + 1) for one in (words, source))
     to_special = np.where(special[:, None, None], weights, 0.0).max(-1, keepdims=True)  # [batch head query 1]
-    one_key = np.ones((len(words), 1, 1), np.float32)
+    one_key = np.zeros((len(words), 1), int), 1
     return across(weights, asking, asked), across(to_special, asking, one_key)[..., 0]

@@ -15,7 +15,7 @@ from whence.core.errors import BadConfig
 from whence.core.site import Call, Site
 from whence.data.syntax.forest import Forest, Measuring
 from whence.evaluation.locations import matching
-from whence.measures.subwords import membership, to_words
+from whence.measures.subwords import to_words
 from whence.measures.tree_divergence import OFFSETS, arcs_of, attached, offset_attached, sentence_divergence
 from whence.subject.batch import Batch
 from whence.subject.subject import Subject
@@ -83,8 +83,8 @@ class TreeComparison:
         chosen = list(whole_sentences(batch, forest))
         self.numbers, self.rows = [number for number, _, _ in chosen], [row for _, row, _ in chosen]
         if chosen:
-            longest = max(len(forest.sentences[number].heads) for number in self.numbers)
-            self.pieces = torch.from_numpy(membership(np.stack([word for _, _, word in chosen]), longest)).float()
+            self.word = np.stack([word for _, _, word in chosen])  # [sentence token]
+            self.longest = max(len(forest.sentences[number].heads) for number in self.numbers)
             self.arcs = arcs_of(forest.references(self.numbers, how.reference))
 
     def __call__(self, call: Call) -> None:
@@ -107,17 +107,16 @@ class TreeComparison:
         self, call: Call
     ) -> tuple[Float[ndarray, "sentence head word word"], Bool[ndarray, "sentence word word"]]:
         """The words' weights, and which words may be attended."""
-        pieces = self.pieces.to(call.weights.device)
         n_query, n_key = call.weights.shape[2], call.weights.shape[3] - call.sinks
         if (n_query, n_key) != (self.tokens, self.tokens):
             raise BadConfig(
                 f"{call.site.name} has {n_query} queries and {n_key} keys for {self.tokens} tokens; every"
                 " token was expected to attend to tokens. Choose other --sites"
             )
-        weights = call.weights[self.rows, ..., :n_key].float()
-        may = call.mask[..., :n_key].any(1).expand(-1, n_query, -1)[self.rows].float()[:, None]
-        allowed = to_words(may, pieces)[:, 0] > 0
-        return to_words(weights, pieces, renormalise=self.how.renormalise).cpu().numpy(), allowed.cpu().numpy()
+        weights = call.weights[self.rows, ..., :n_key].float().cpu().numpy()
+        may = call.mask[..., :n_key].any(1).expand(-1, n_query, -1)[self.rows].float()[:, None].cpu().numpy()
+        allowed = to_words(may, self.word, self.longest)[:, 0] > 0
+        return to_words(weights, self.word, self.longest, renormalise=self.how.renormalise), allowed
 
     def _attach(self, one: TreeDivergences, part: slice, weights: ndarray, allowed: ndarray) -> None:
         """How often a head's largest weight, and a fixed offset, find the parent; of the same words."""

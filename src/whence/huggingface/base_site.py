@@ -31,3 +31,10 @@ class AdoptedSite(AttentionSite):
 def permitted_by(additive: Tensor) -> Tensor:
     """Where a mask that is added to the scores permits attention."""
     return additive > FORBIDDEN
+
+
+def permitted_by_scores(scores: Tensor, weights: Tensor) -> Tensor | None:
+    """Which keys a model permitted, read from its scores: it forbids with scores so low that nothing is left."""
+    low = scores <= FORBIDDEN
+    forbidden = low & ((weights == 0) | low.all(-1, keepdim=True))
+    return ~forbidden if bool(forbidden.any()) else None

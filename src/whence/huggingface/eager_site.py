@@ -6,7 +6,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from whence.core.replaced import Wrap
-from whence.huggingface.base_site import FORBIDDEN, AdoptedSite
+from whence.huggingface.base_site import AdoptedSite, permitted_by_scores
 from whence.huggingface.softmax_tap import Tap
 
 
@@ -51,10 +51,3 @@ class EagerSite(TappedSite):
 def is_attention(weights: Tensor) -> bool:
     """Whether a softmax can be one over keys, by its axes: [batch head query key], or heads folded into the batch."""
     return weights.dim() in (3, 4)
-
-
-def permitted_by_scores(scores: Tensor, weights: Tensor) -> Tensor | None:
-    """Which keys a model permitted, read from its scores: it forbids with scores so low that nothing is left."""
-    low = scores <= FORBIDDEN
-    forbidden = low & ((weights == 0) | low.all(-1, keepdim=True))
-    return ~forbidden if bool(forbidden.any()) else None

@@ -41,5 +41,11 @@ class FusedSite(TappedSite):
             scores = scores if attn_mask.dtype == torch.bool else scores + attn_mask
         if mask is not None:
             mask = mask.expand(query.shape[0], *mask.shape[-3:] if mask.dim() > 2 else (1, *mask.shape))
-        weights = self.deliver(masked_softmax(scores, mask), scores, mask, value)
+        added = attn_mask is not None and attn_mask.dtype != torch.bool  # then rows that see nothing are uniform
+        weights = self.deliver(_safe_softmax(scores) if added else masked_softmax(scores, mask), scores, mask, value)
         return F.dropout(weights, dropout_p) @ value
+
+
+def _safe_softmax(scores: Tensor) -> Tensor:
+    """Torch's own softmax, but zeros in a row of nothing but -inf."""
+    return scores.softmax(-1).masked_fill(scores.isneginf().all(-1, keepdim=True), 0.0)

@@ -5,6 +5,7 @@ softcaps, sinks and position biases come right by themselves. Modules that are n
 the model makes its masks as before.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 
 from whence.core.checkpointing import checkpointed
 from whence.core.errors import CannotAttend
-from whence.huggingface.base_site import AdoptedSite, permitted_by
+from whence.huggingface.base_site import AdoptedSite, permitted_by, permitted_by_scores
 from whence.huggingface.interface import Lookup, ServedSite
 from whence.huggingface.softmax_tap import OnSoftmax, Tap
 
@@ -73,7 +74,9 @@ def attention(
     **kwargs: Any,
 ) -> tuple[Tensor, Tensor | None]:
     """The module's own eager function, its softmax delivered at the site; of a `part`, those query and key heads."""
-    mask = _permitted(site, lookup, query, key, attention_mask, kwargs.get("is_causal"))
+    # eager functions are meant for masks that are added; what one makes of another is read off its scores
+    unread = lookup.runs_eager and attention_mask is not None and attention_mask.dtype == torch.bool
+    mask = None if unread else _permitted(site, lookup, query, key, attention_mask, kwargs.get("is_causal"))
     added = attention_mask
     if mask is not None and (attention_mask is None or attention_mask.dtype == torch.bool):
         added = torch.zeros((), dtype=query.dtype, device=query.device)
@@ -81,6 +84,8 @@ def attention(
     elif attention_mask is None and not lookup.runs_eager and query.shape[2] == 1:
         added = query.new_zeros(1, 1, 1, 1)  # sdpa needs no mask for one token, but some eager functions always add one
     n_heads = query.shape[1]
+    native = partial(lookup.function, module, query, key, value, attention_mask, **kwargs | {"dropout": 0.0})
+    no_context = not lookup.runs_eager and _gives_no_context(native, mask)
     one_by_one = site.sliceable and site.streams_heads and not torch.is_grad_enabled()
 
     def run(heads: slice, kv_heads: slice, on_softmax: OnSoftmax) -> tuple[Tensor, Tensor | None]:
@@ -97,11 +102,11 @@ def attention(
     def deliver(heads: slice, kv_heads: slice) -> OnSoftmax:
         def at_site(weights: Tensor, scores: Tensor) -> Tensor:
             sinks = weights.shape[-1] - key.shape[2]
-            own_mask = _of_heads(mask, heads, n_heads)
-            if own_mask is not None and sinks:
+            own_mask = permitted_by_scores(scores, weights) if unread else _of_heads(mask, heads, n_heads)
+            if own_mask is not None and sinks and not unread:
                 own_mask = F.pad(own_mask, (0, sinks), value=True)
-            if own_mask is not None and not lookup.runs_eager:
-                weights = _without_empty_rows(weights, own_mask)
+            if own_mask is not None and no_context:
+                weights = weights.masked_fill(~own_mask.any(-1, keepdim=True), 0.0)
             own_values = _per_query_head(value[:, kv_heads], weights.shape[1])
             return site.deliver(weights, scores, own_mask, own_values, sinks, range(n_heads)[heads], n_heads, mix)
 
@@ -140,10 +145,16 @@ def _per_query_head(values: Tensor, n_heads: int) -> Tensor:
     return values if repeats == 1 else values.repeat_interleave(repeats, dim=1)
 
 
-def _without_empty_rows(weights: Tensor, mask: Tensor) -> Tensor:
-    """Rows that may see no key are zero, since sdpa gives them no context; where there is none, nothing is copied."""
-    empty = ~mask.any(-1, keepdim=True)
-    return weights.masked_fill(empty, 0.0) if bool(empty.any()) else weights
+def _gives_no_context(native: Callable[[], tuple[Tensor, Tensor | None]], mask: Tensor | None) -> bool:
+    """Whether queries that may see no key get no context from the function that runs unwatched; false without such.
+
+    sdpa gives them none under a boolean mask, and the mean of all values under one that is added to the scores.
+    """
+    if mask is None or bool((sees := mask.any(-1)).all()):  # [batch #head #query]
+        return False
+    with torch.no_grad():
+        context = native()[0]  # [batch query head width]
+    return not bool(context.masked_fill(sees.mT[..., None], 0.0).any())
 
 
 def _of_heads(argument: Any, heads: slice, n_heads: int) -> Any:
