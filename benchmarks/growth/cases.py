@@ -33,9 +33,10 @@ Sizes = dict[str, tuple[int, ...]]
 
 WORDS = 60
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
-BATCH = 8
-SIZES: Sizes = {"examples": (8, 16, 32), "length": (64, 128, 256), "layers": (2, 4, 8)}
+BATCH = 4
+SIZES: Sizes = {"examples": (4, 8, 16), "length": (64, 128, 256), "layers": (2, 4, 8)}
 FIXED = {"examples": 2, "length": 24, "layers": 2}
+MORE = (8, 16, 32)
 LONGER = (256, 512, 1024)  # where one text takes more than what a run takes at any length
 DEEPER = (8, 16, 32)  # up to five layers, tracing multiplies a row with matrices; from then on matrices with matrices
 SLOW = {"flow": SIZES["length"], "leave_one_out": SIZES["length"], "value_zeroing": SIZES["length"]}
@@ -234,7 +235,7 @@ def cases() -> dict[str, Case]:
         "alignment": Case(aligning, {**SIZES, "length": (32, 64, 128)}, {**FIXED, "examples": 4}),
         "probes": Case(partial(experimenting, "probes"), {**SIZES, "examples": (64, 128, 256)}, many),
     }
-    traced, alone = {**SIZES, "length": LONGER, "layers": DEEPER}, {**FIXED, "examples": 1}
+    traced, alone = {"examples": MORE, "length": LONGER, "layers": DEEPER}, {**FIXED, "examples": 1}
     explainers = {f"explainer {name}": Case(partial(explaining, name), traced, alone) for name in registry.names()}
     for name, lengths in SLOW.items():
         explainers[f"explainer {name}"] = Case(partial(explaining, name), {**traced, "length": lengths}, alone)
