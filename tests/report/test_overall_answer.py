@@ -30,6 +30,8 @@ def said(**answers):
         (said(q1="y", q3="y", q4="n"), "undecided", "cannot be trusted"),
         (said(q1="y", q3="n", q4="n"), "undecided", "cannot be trusted"),
         (said(q1="y", q2="n", q3="y"), "undecided", "cannot be asked well"),
+        (said(q1="y", q2="n", q3="u"), "undecided", "cannot be asked well"),
+        (said(q1="y", q2="n", q3="n"), "no", "not what its predictions rest on"),
         (said(q1="y", q3="y", q5="n"), "yes", "but very different attention"),
         (said(q1="y", q3="y", q4="u", q5="u"), "yes", "but questions 4 and 5 stayed undecided"),
     ],

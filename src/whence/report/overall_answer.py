@@ -23,7 +23,7 @@ class Answer:
 def answer(verdicts: Mapping[int, Verdict]) -> Answer:
     """Is this attention an explanation? *Yes* asks that attention matters, at least in part, and is faithful; *no* asks
     for one of these two to be *no*; all else is undecided. Other questions qualify the answer and do not change it,
-    except that where the question cannot be asked, or the tests fail, there is none.
+    except that there is no *yes* where the question cannot be asked or the tests fail.
     """
     word, sentence = _decided({number: verdict.answer for number, verdict in verdicts.items()})
     advice = [verdicts[number].advice for number in (MATTERS, FAITHFUL) if number in verdicts]
@@ -36,15 +36,15 @@ def _decided(answers: Mapping[int, str]) -> tuple[Word, str]:
         return "not asked", "No question that could decide this was asked."
     if answers.get(MATTERS) == "no":
         return "no", "Little is lost without this attention, so the model's success does not rest on it."
+    if answers.get(TESTED) == "no":
+        return "undecided", "The tests failed on cases with a known answer, so what they say here cannot be trusted."
+    if answers.get(FAITHFUL) == "no":
+        return "no", "Where the model attends is not what its predictions rest on."
     if answers.get(ASKABLE) == "no":
         return (
             "undecided",
             "On this model the question cannot be asked well: its attention does not stand for its input.",
         )
-    if answers.get(TESTED) == "no":
-        return "undecided", "The tests failed on cases with a known answer, so what they say here cannot be trusted."
-    if answers.get(FAITHFUL) == "no":
-        return "no", "Where the model attends is not what its predictions rest on."
     if answers.get(FAITHFUL) == "yes" and answers.get(MATTERS) in ("yes", "yes, in part"):
         return "yes", f"The model attends to the words that its predictions rest on{_qualified(answers)}."
     return "undecided", _open(answers)
