@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from whence.measures.intervals import share_interval
+from whence.measures.intervals import mean_interval, share_interval
 from whence.results.verdict import Effect
 
 LITTLE = 0.1  # of the weight: less than that on words, and there is nothing to ask
@@ -60,12 +59,10 @@ def _share(key: str, label: str, marked: "pd.Series[bool]") -> Effect:
 
 
 def _mean(column: str, label: str, values: "pd.Series[float]") -> list[Effect]:
-    """A mean over the texts with the range of the middle nine tenths of them: what texts are like, not an estimate."""
     if values.empty:
         return []
-    low, high = np.quantile(values, [0.05, 0.95])
-    text = f"{label} (mean, and the middle nine tenths of the texts)"
-    return [Effect(column, text, float(values.mean()), float(low), float(high), "of 1", 0.0, len(values))]
+    found = mean_interval(values.to_numpy(float)[None], within=(0.0, 1.0))
+    return [Effect.of(column, f"{label} (mean over texts)", found, "of 1", 0.0, len(values))]
 
 
 def decide(found: list[Effect], gated: str) -> tuple[Any, str]:

@@ -23,10 +23,8 @@ def describe_effect(effect: Effect) -> str:
     value, low, high, smallest = (number(n, scale) for n in (effect.value, effect.low, effect.high, effect.smallest))
     if not math.isfinite(effect.value):
         return f"could not be measured; {_counted(effect)}"
-    return (
-        f"{value} {effect.unit}, 95 % interval {low} to {high}; "
-        f"the smallest effect of interest was {smallest}; {_counted(effect)}"
-    )
+    limit = f"the smallest effect of interest was {smallest}; " if effect.smallest else ""
+    return f"{value} {effect.unit}, 95 % interval {low} to {high}; {limit}{_counted(effect)}"
 
 
 def _counted(effect: Effect) -> str:
