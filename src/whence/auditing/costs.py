@@ -14,6 +14,7 @@ from whence.training.train import processors
 
 TRIED, TOGETHER = 24, 8  # examples that are timed, in batches of so many
 SHUFFLES = 100
+PACKED = 0.75  # of a pass, where hundreds of texts run at once, those of like length together
 REST = 0.6  # what lies after a head, as part of a pass
 REPLAYED = 0.05  # of a pass, where only what comes after the one site is run again
 
@@ -52,7 +53,7 @@ class Costs:
         searched = 2.0**units if units <= 8 else units + 2 * steps * 8
         each_kind = searched + 2 * min(steps, units) * (methods + 1)
         explaining = 3 * 16 + 2 * units if methods > 4 else 3  # integrated gradients and value zeroing, or a gradient
-        return self.each * (kinds * each_kind + explaining + 4 * methods)
+        return self.each * (PACKED * kinds * each_kind + explaining + 4 * methods)
 
     def retraining(self, seeds: int, variants: int) -> float:
         """Seconds to train so many seeds, unchanged and in each variant, except the one there is."""

@@ -38,6 +38,7 @@ FEWER: dict[str, Any] = {
     "erase": ("delete", "replace", "attention"),
     "steps": 6,
     "soft_draws": 1,
+    "leave_out": True,
 }  # of `faithfulness`, where all of it takes too long
 
 

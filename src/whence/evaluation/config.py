@@ -18,6 +18,7 @@ NOT_IN_CACHE_KEY = {
     "columns",
     "device",
     "trust_remote_code",
+    "leave_out",
 }  # contents are hashed instead
 
 

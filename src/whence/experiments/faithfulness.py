@@ -89,6 +89,9 @@ class Config(AttributionConfig):
     most_units: int = Field(62, gt=1, le=62, description="longer texts are removed in spans of several words")
     steps: int = Field(8, gt=1, description="how many numbers of removed words are tried for each order")
     random_orders: int = Field(2, gt=0, description="random orders of each text; each counts forwards and backwards")
+    leave_out: bool = Field(
+        False, description="leave out explainers and kinds of removal that the model does not allow, and do not refuse it"
+    )
     soft_draws: int = Field(2, ge=0, description="draws of the soft metrics (0: leave them out)")
 
 

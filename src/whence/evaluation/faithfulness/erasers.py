@@ -50,10 +50,27 @@ class Eraser:
         if len(self.sites) == 1:
             self.replay = Replay(subject.model, self.sites[0], batch.inputs, read=self._read)
 
+    def lengths(self, rows: Rows, removed: Removed) -> Int[Tensor, " pair"]:
+        """How many tokens the model reads of each of these texts without what is removed: the width of its row.
+
+        That of the batch, where padding cannot be left out: on the left it moves positions, and steps of a generated
+        text are not those of the input.
+        """
+        if not self.narrows:
+            return torch.full_like(rows, removed.shape[1])
+        there = self.batch.mask.cpu()[rows]
+        return (there & ~removed if self.erase == "delete" else there).sum(1)
+
     @property
-    def at_once(self) -> int:
-        """How many removals fit into one forward pass."""
-        width, classes = self.batch.special.shape[1], max(self.subject.model.config.num_labels or 2, 2)
+    def narrows(self) -> bool:
+        """Whether columns that are padding in all texts of a forward pass are left out."""
+        if self.replay is not None or self.batch.window is not None or self.subject.tokenizer.padding_side == "left":
+            return False
+        return self.subject.task.name in ("sequence-classification", "token-classification")
+
+    def at_once(self, width: int) -> int:
+        """How many removals of texts of so many tokens fit into one forward pass."""
+        classes = max(self.subject.model.config.num_labels or 2, 2)
         if self.subject.task.name in ("causal-lm", "seq2seq"):
             classes = self.subject.model.config.vocab_size * self.batch.predicted_positions.shape[1]
         held = TOKENS if self.erase in FROM_TEXT else WEIGHTS // width**2
@@ -97,8 +114,8 @@ class Eraser:
 
     def _unattended(self, rows: Rows, removed: Removed) -> Float[Tensor, "pair class"]:
         """With no weight on what is removed, at all the sites."""
-        inputs = {name: tensor[rows.to(tensor.device)] for name, tensor in self.batch.inputs.items()}
-        rule = without(removed.to(self.subject.device), renormalise=self.erase == "attention")
+        inputs, narrow = self._narrowed(rows, removed)
+        rule = without(narrow.to(self.subject.device), renormalise=self.erase == "attention")
         with attending(self.subject.model, override=dict.fromkeys(self.sites, rule), watch=None):
             logits = self.subject.task.positioned(self.subject.model(**inputs).logits)
         return _at(logits, self.target.positions[rows])
@@ -108,11 +125,19 @@ class Eraser:
         if self.erase == "delete":
             return self._deleted(rows, removed)
         assert self.replacement is not None
-        inputs = {name: tensor[rows.to(tensor.device)] for name, tensor in self.batch.inputs.items()}
-        put = self.replacement[rows].to(inputs["input_ids"])
-        inputs["input_ids"] = torch.where(removed.to(put.device), put, inputs["input_ids"])
+        inputs, narrow = self._narrowed(rows, removed)
+        put = self.replacement[rows, : narrow.shape[1]].to(inputs["input_ids"])
+        inputs["input_ids"] = torch.where(narrow.to(put.device), put, inputs["input_ids"])
         logits = self.subject.task.positioned(self.subject.model(**inputs).logits)
         return _at(logits, self.target.positions[rows])
+
+    def _narrowed(self, rows: Rows, removed: Removed) -> tuple[dict[str, Tensor], Bool[Tensor, "pair kept"]]:
+        """The inputs of these texts and what is removed, without columns that are padding in all of them."""
+        width = removed.shape[1]
+        keep = int(self.lengths(rows, removed).max())
+        inputs = {name: tensor[rows.to(tensor.device)] for name, tensor in self.batch.inputs.items()}
+        narrow = {name: one[:, :keep] for name, one in inputs.items() if one.dim() == 2 and one.shape[1] == width}
+        return {**inputs, **narrow}, removed[:, :keep]
 
     def _deleted(self, rows: Rows, removed: Removed) -> Float[Tensor, "pair class"]:
         """With tokens deleted; the others close up, and padding fills the rest."""

@@ -1,6 +1,6 @@
 """What becomes of a prediction when sets of units are removed; each set is tried once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -32,9 +32,8 @@ class Outcomes:
         self.classes = eraser.target.classes
         every = torch.arange(len(eraser.batch))
         nothing = torch.zeros(eraser.batch.special.shape, dtype=torch.bool)
-        self.base = torch.cat([eraser(some, nothing[some]) for some in every.split(eraser.at_once)]).softmax(
-            -1
-        )  # [batch class]
+        at_once = eraser.at_once(nothing.shape[1])
+        self.base = torch.cat([eraser(some, nothing[some]) for some in every.split(at_once)]).softmax(-1)  # [batch class]
         self._known: list[dict[int, Outcome]] = [{} for _ in every]
         self.ask((row, NOTHING) for row in every.tolist())
 
@@ -43,14 +42,20 @@ class Outcomes:
         new = [pair for pair in dict.fromkeys(wanted) if pair[1] not in self._known[pair[0]]]
         if not new:
             return
-        rows, masks = np.array(new, dtype=np.int64).T
-        removed = torch.from_numpy(self.units.removed(rows, masks))
-        for some in torch.arange(len(new)).split(self.eraser.at_once):
-            row = torch.from_numpy(rows)[some]
-            for (text, mask), outcome in zip(
-                (new[i] for i in some.tolist()), self._tried(row, removed[some]), strict=True
-            ):
+        numbers, masks = np.array(new, dtype=np.int64).T
+        rows, removed = torch.from_numpy(numbers), torch.from_numpy(self.units.removed(numbers, masks))
+        for some in self._passes(self.eraser.lengths(rows, removed)):
+            pairs = (new[at] for at in some.tolist())
+            for (text, mask), outcome in zip(pairs, self._tried(rows[some], removed[some]), strict=True):
                 self._known[text][mask] = outcome
+
+    def _passes(self, lengths: torch.Tensor) -> Iterator[torch.Tensor]:
+        """Which sets are tried in one forward pass: those of like length, the longest first."""
+        order, begin = lengths.argsort(descending=True, stable=True), 0
+        while begin < len(order):
+            end = begin + self.eraser.at_once(int(lengths[order[begin]]))
+            yield order[begin:end]
+            begin = end
 
     def __call__(self, row: int, mask: int) -> Outcome:
         """The outcome of one set, which was asked for."""

@@ -15,14 +15,19 @@ if TYPE_CHECKING:
 
 
 def usable_kinds(config: "Config", context: Context) -> list[Erase]:
-    """The kinds of removal that the config names. Of its default, those that this model does not allow are left out."""
-    default = config.erase == type(config).model_fields["erase"].default
+    """The kinds of removal that the config names. Of its default, or with `leave_out`, those that this model does not
+    allow are left out, as long as one remains.
+    """
+    lenient = config.leave_out or config.erase == type(config).model_fields["erase"].default
     found: list[Erase] = []
+    why = ""
     for kind in dict.fromkeys(config.erase):
         why = _why_not(kind, config, context)
-        if why and not default:
+        if why and not lenient:
             raise BadConfig(why)
         found += [] if why else [kind]
+    if not found:
+        raise BadConfig(why)
     return found
 
 
@@ -39,14 +44,14 @@ def _why_not(kind: Erase, config: "Config", context: Context) -> str:
 
 
 def usable_methods(config: "Config", context: Context) -> dict[str, dict[str, Any]]:
-    """The explainers that the config names, with their options. Of its default, those that refuse this model are left
-    out, except the first.
+    """The explainers that the config names, with their options. Of its default, or with `leave_out`, those that refuse
+    this model are left out, except the first.
     """
     options = written_options(config.method, config.options)
     given = {name: value for name, value in (("layer", config.layer), ("heads", config.head)) if value is not None}
     for method, more in spread(given, config.method).items():
         options[method] = {**options.get(method, {}), **more}
-    default = config.method == type(config).model_fields["method"].default
+    lenient = config.leave_out or config.method == type(config).model_fields["method"].default
     batch = context.first_batch()
     found = {}
     for position, method in enumerate(config.method):
@@ -55,7 +60,7 @@ def usable_methods(config: "Config", context: Context) -> dict[str, dict[str, An
                 target = predicted(context.subject, batch, "margin")
                 explainer(method)(context.subject, batch, target, **options.get(method, {}))
         except (BadConfig, NoAttention):
-            if position == 0 or not default:
+            if position == 0 or not lenient:
                 raise
             continue
         found[method] = options.get(method, {})
