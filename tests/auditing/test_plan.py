@@ -34,7 +34,7 @@ def test_costs_by_hand():
     assert costs.retraining(0, 2) == 0
     assert Costs(0.01, None, 1, one_site=True).shuffling == pytest.approx(0.05)
     searched = 20 + 2 * 8 * 8  # single words, and two beams
-    assert costs.removing(6, 4, 8) == pytest.approx(0.01 * (4 * (searched + 2 * 8 * 7) + 48 + 40 + 24))
+    assert costs.removing(6, 4, 8) == pytest.approx(0.01 * (0.75 * 4 * (searched + 2 * 8 * 7) + 48 + 40 + 24))
 
 
 def wishes(*shares: float, each: float = 0.1, **options) -> list[Wish]:

@@ -90,7 +90,8 @@ class Config(AttributionConfig):
     steps: int = Field(8, gt=1, description="how many numbers of removed words are tried for each order")
     random_orders: int = Field(2, gt=0, description="random orders of each text; each counts forwards and backwards")
     leave_out: bool = Field(
-        False, description="leave out explainers and kinds of removal that the model does not allow, and do not refuse it"
+        False,
+        description="leave out explainers and kinds of removal that the model does not allow, and do not refuse it",
     )
     soft_draws: int = Field(2, ge=0, description="draws of the soft metrics (0: leave them out)")
 

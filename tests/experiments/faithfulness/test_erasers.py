@@ -102,6 +102,23 @@ def test_removals_from_any_model(name, kind):
     compare(subject, [Example(text, pair=pair, target="a good film !") for text in texts], kind)
 
 
+@pytest.mark.parametrize(("kind", "width"), [("delete", 4), ("mask", 5), ("attention", 5)])
+def test_padding_of_other_texts_is_not_run(kind, width):
+    subject = Subject(zoo.BY_NAME["bert"].build(), wordpiece())
+    batch = subject.encode([Example("the film is not bad at all"), Example("a bad film")])
+    eraser = Eraser(subject, batch, kind, replacement=torch.full(batch.special.shape, 4))
+    removed = torch.zeros(1, batch.special.shape[1], dtype=torch.bool)
+    removed[0, 2] = True
+    widths = list[int]()
+    hook = subject.model.register_forward_pre_hook(
+        lambda module, args, kwargs: widths.append(kwargs["input_ids"].shape[1]), with_kwargs=True
+    )
+    eraser(torch.tensor([1]), removed)
+    hook.remove()
+    assert widths == [width]
+    assert eraser.lengths(torch.tensor([1]), removed).tolist() == [width]
+
+
 def test_only_the_sites_that_are_named_are_erased():
     some = context_of("bert", n=3)
     first, last = some.subject.sites

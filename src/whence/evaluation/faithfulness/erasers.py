@@ -142,6 +142,8 @@ class Eraser:
     def _deleted(self, rows: Rows, removed: Removed) -> Float[Tensor, "pair class"]:
         """With tokens deleted; the others close up, and padding fills the rest."""
         left = self.subject.tokenizer.padding_side == "left"
+        if self.narrows:
+            removed = removed | ~self.batch.mask.cpu()[rows]
         order = (~removed if left else removed).to(torch.uint8).argsort(dim=1, stable=True)
         keep = removed.shape[1] - int(removed.sum(1).min())  # tokens of the longest
         order = order[:, -keep:] if left else order[:, :keep]

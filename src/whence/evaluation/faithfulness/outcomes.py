@@ -33,7 +33,9 @@ class Outcomes:
         every = torch.arange(len(eraser.batch))
         nothing = torch.zeros(eraser.batch.special.shape, dtype=torch.bool)
         at_once = eraser.at_once(nothing.shape[1])
-        self.base = torch.cat([eraser(some, nothing[some]) for some in every.split(at_once)]).softmax(-1)  # [batch class]
+        self.base = torch.cat([eraser(some, nothing[some]) for some in every.split(at_once)]).softmax(
+            -1
+        )  # [batch class]
         self._known: list[dict[int, Outcome]] = [{} for _ in every]
         self.ask((row, NOTHING) for row in every.tolist())
 
