@@ -131,3 +131,10 @@ def test_every_picture_that_a_page_shows_is_there():
     for page in folder.glob("*.md"):
         for link in (part.partition(")")[0] for part in page.read_text(encoding="utf-8").split("](")[1:]):
             assert link.startswith("http") or (folder / link).exists(), f"{page.name}: {link}"
+
+
+def test_no_page_of_a_paper_is_longer_than_400_lines():
+    lengths = {
+        page.name: len(page.read_text(encoding="utf-8").splitlines()) for page in PAGE.with_suffix("").glob("*.md")
+    }
+    assert max(lengths.values()) <= 400, lengths

@@ -28,6 +28,13 @@ def test_status(published, scale, expected):
     assert status(published, (70.0, 67.0, 73.0), scale) == expected
 
 
+def test_a_number_may_have_a_tolerance_of_its_own():
+    ours = (70.0, 69.9, 70.1)
+    assert status(71.0, ours) == status(71.0, ours, within=0.1, sd=1.0) == "reproduced"
+    number = Number(quantity="q", value=71.0, within=0.5)
+    assert status_of(number, Interval(*ours), "full", 2.0) == "differs"
+
+
 def test_a_wide_interval_confirms_nothing_and_a_published_sd_counts():
     assert status(90.0, (70.0, 50.0, 100.0)) == "undecided"
     assert status(71.0, (70.0, 50.0, 100.0)) == "reproduced"

@@ -20,6 +20,8 @@ HEADER = [
     "| --- | --- | --- | --- | --- | --- | --- | --- |",
 ]
 
+MAX_ROWS = 8  # of a case's summary on the page
+
 
 def figure_section(
     study: Study,
@@ -53,9 +55,18 @@ def figure_section(
             parts.append(_picture(figure, case, cases[case.name], folder, study.name, draws))
     if "runs" in figure.show:
         parts = ["\n".join(parts)]
-    tolerance = f"Tolerance: {figure.within:g}." if figure.within else ""
-    about = " ".join(filter(None, (figure.about, figure.why, tolerance)))
+    about = " ".join(filter(None, (figure.about, figure.why, describe_tolerance(figure))))
     return "\n\n".join(part for part in (f"## {figure.name}", about, numbers, *parts) if part)
+
+
+def describe_tolerance(figure: FigureSpec) -> str:
+    """The tolerance of the figure, and those of numbers that have their own; nothing where there is none."""
+    own: dict[float, dict[str, None]] = {}
+    for number in figure.number:
+        if number.within is not None:
+            own.setdefault(number.within, {})[number.quantity.partition(" at ")[0]] = None
+    others = "".join(f"; of {' and '.join(names)} {within:g}" for within, names in own.items())
+    return f"Tolerance: {figure.within:g}{others}." if figure.within else ""
 
 
 def _rows_of(figure: FigureSpec, rows: pd.DataFrame) -> pd.DataFrame:
@@ -110,13 +121,23 @@ def _picture(
         return f"**{case.name}**\n\n{link}"
     of = f" The first of {n} models:" if n > 1 else ""
     summary = module.summary(result.table) if "summary" in figure.show else None
-    table = "" if summary is None else f"\n\n{_summary_table(summary, figure.digits)}"
+    table = "" if summary is None else f"\n\n{summary_part(summary, figure.digits, folder, f'{stem}.csv')}"
     seconds = round(result.manifest["seconds"])
     sentences = " ".join(filter(None, (module.verdict(result.table).sentence, module.remark(result.table))))
     return (
         f"**{case.name}**: {corpus['n']:,} examples of {corpus['name']}, {seconds} second{'s' * (seconds != 1)}."
         f"{of} {sentences}{table}\n\n{link}"
     )
+
+
+def summary_part(summary: pd.DataFrame, digits: int, folder: Path, file: str) -> str:
+    """The summary as a table of the page; of a long one the first rows, and all of them in a file of the folder."""
+    if len(summary) <= MAX_ROWS:
+        return _summary_table(summary, digits)
+    (folder / file).parent.mkdir(parents=True, exist_ok=True)
+    summary.to_csv(folder / file, index=False, float_format="%.4g")
+    first = _summary_table(summary[:MAX_ROWS], digits)
+    return f"{first}\n\nThe first {MAX_ROWS} of {len(summary)} rows; all are in [a table]({file})."
 
 
 def _summary_table(summary: pd.DataFrame, digits: int) -> str:

@@ -48,7 +48,7 @@ class Row:
 
 
 def status_of(number: Number, ours: Interval, scale: Scale, within: float) -> str:
-    """The status of our value, given the published number and a tolerance."""
+    """The status of our value, given the published number and a tolerance, unless the number has its own."""
     if number.value is None:
         return "control"
     if scale == "quick":
@@ -57,7 +57,7 @@ def status_of(number: Number, ours: Interval, scale: Scale, within: float) -> st
         return _status_of_side(1 if number.side == "above 0" else -1, ours)
     if number.compare == "significance":
         return "reproduced" if (number.value < SIGNIFICANT) == (ours.mean < SIGNIFICANT) else "differs"
-    return _status_of_value(number.value, ours, number.sd or 0.0, within)
+    return _status_of_value(number.value, ours, number.sd or 0.0, within if number.within is None else number.within)
 
 
 def _status_of_value(published: float, ours: Interval, sd: float, within: float) -> str:

@@ -52,7 +52,8 @@ class Number(Part):
 
     The published value may be a word; then `side` says on which side of zero ours must lie. Without a value ours is a
     control. With `compare = "significance"` the number is a p-value, and only its side of 0.05 counts. `corrected` says
-    why the published number is known to be wrong; `where` it was printed, if not in the figure itself.
+    why the published number is known to be wrong; `where` it was printed, if not in the figure itself; `within` is its
+    own tolerance, if not the figure's.
     """
 
     quantity: str
@@ -63,6 +64,7 @@ class Number(Part):
     system: str = ""
     where: str = ""
     corrected: str = ""
+    within: float | None = None
 
     @model_validator(mode="after")
     def _word_has_side(self) -> "Number":
