@@ -228,15 +228,19 @@ def build(options: AdditiveOptions, inputs: BuildInputs) -> AdditiveForSequenceC
     """A classifier of texts, or of pairs if the corpus has them."""
     if options.bypass and not inputs.has_pairs:
         raise BadConfig(f"bypass is for corpora of pairs; {inputs.corpus.name} has single texts")
+    return build_additive(options, inputs, encoder=options.encoder, pairs=inputs.has_pairs)
+
+
+def build_additive(options: Any, inputs: BuildInputs, **given: Any) -> AdditiveForSequenceClassification:
+    """A model with the options that all forms share, and those that are given."""
     model = AdditiveForSequenceClassification(
         AdditiveConfig(
-            encoder=options.encoder,
             attention=options.attention,
             bypass=options.bypass,
-            pairs=inputs.has_pairs,
             hidden_size=options.hidden_size,
             embedding_size=inputs.vector_width or options.embedding_size,
             frozen_vectors=options.freeze and inputs.vector_width is not None,
+            **given,
             **inputs.config_values,
         )
     )

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from whence.core.errors import BadConfig
-from whence.models.additive import AdditiveConfig, AdditiveForSequenceClassification
+from whence.models.additive import AdditiveForSequenceClassification, build_additive
 from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
 
 
@@ -33,20 +33,7 @@ def build(options: ConditionalOptions, inputs: BuildInputs) -> AdditiveForSequen
     """A classifier of pairs."""
     if not inputs.has_pairs:
         raise BadConfig(f"conditional is for corpora of pairs; {inputs.corpus.name} has single texts")
-    model = AdditiveForSequenceClassification(
-        AdditiveConfig(
-            attention=options.attention,
-            bypass=options.bypass,
-            conditional=True,
-            pairs=True,
-            hidden_size=options.hidden_size,
-            embedding_size=inputs.vector_width or options.embedding_size,
-            frozen_vectors=options.freeze and inputs.vector_width is not None,
-            **inputs.config_values,
-        )
-    )
-    model.score.enlarge(options.projection_scale, options.v_scale)
-    return model
+    return build_additive(options, inputs, conditional=True, pairs=True)
 
 
 MODEL = ReferenceModel("conditional", __doc__, ConditionalOptions, ("sequence-classification",), build)

@@ -30,7 +30,7 @@ from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
 
 from whence.core.site import AttentionSite
 from whence.models.parts.encoders import LSTMEncoder, PlainModel, State, padded_at_the_end
-from whence.models.transformer import shifted, tokens
+from whence.models.transformer import TwoVocabularies, decoder_inputs, tokens
 from whence.reference_model import BuildInputs, ModelOptions, ReferenceModel
 
 Source = Float[Tensor, "batch source width"]
@@ -165,7 +165,7 @@ class DotDecoder(Decoder):
 DECODERS: dict[str, type[AdditiveDecoder] | type[DotDecoder]] = {"additive": AdditiveDecoder, "dot": DotDecoder}
 
 
-class RecurrentForConditionalGeneration(PlainModel, GenerationMixin):
+class RecurrentForConditionalGeneration(TwoVocabularies, PlainModel, GenerationMixin):
     """Encoder, decoder and one attention, the site `attention`. Generation keeps the decoder's state between steps."""
 
     config_class = RecurrentConfig
@@ -208,13 +208,9 @@ class RecurrentForConditionalGeneration(PlainModel, GenerationMixin):
         """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(input_ids, attention_mask)
-        if decoder_input_ids is None and labels is not None:
-            decoder_input_ids = shifted(labels, self.config)
-        if decoder_input_ids is None:
-            raise ValueError("expected decoder_input_ids or labels, got neither")
-        source = encoder_outputs[0]
+        source, target = encoder_outputs[0], decoder_inputs(decoder_input_ids, labels, self.config)
         memory = self.decoder.start(source) if past_key_values is None else past_key_values
-        x = self.dropout(self.embeddings(decoder_input_ids))  # [batch target embedding]
+        x = self.dropout(self.embeddings(target))  # [batch target embedding]
         mask = tokens(attention_mask, source)[:, None, None, :]
         context, states = self.decoder(x, source, mask, memory, self.attention)
         kept = torch.cat([context, states], dim=-1)[:, -logits_to_keep:]  # [batch kept width+hidden]
@@ -234,10 +230,6 @@ class RecurrentForConditionalGeneration(PlainModel, GenerationMixin):
     def set_input_embeddings(self, value: nn.Module) -> None:
         """Other word vectors for the source."""
         self.encoder.embeddings = value  # type: ignore[assignment]
-
-    def resize_token_embeddings(self, *args: Any, **kwargs: Any) -> nn.Embedding:
-        """Not offered: source and target have word vectors of their own."""
-        raise NotImplementedError("make a new model with another vocab_size; source and target words are separate here")
 
 
 AutoConfig.register(RecurrentConfig.model_type, RecurrentConfig)

@@ -51,6 +51,8 @@ __all__ = [
     "TransformerForSequenceClassification",
     "TransformerForTokenClassification",
     "TransformerModel",
+    "TwoVocabularies",
+    "decoder_inputs",
     "feed_forward",
     "shifted",
     "sinusoids",
@@ -76,7 +78,7 @@ class TransformerModel(PreTrainedModel):
         self.encoder.embeddings.words = value  # type: ignore[assignment]
 
 
-class TransformerForSequenceClassification(TransformerModel):
+class TransformerClassifier(TransformerModel):
     """An encoder and a linear read-out. Its sites are `encoder.layers.<i>.self_attention`."""
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -84,6 +86,10 @@ class TransformerForSequenceClassification(TransformerModel):
         self.encoder = Encoder(config)
         self.classifier = nn.Linear(config.hidden_size, config.num_labels or 2)
         self.post_init()
+
+
+class TransformerForSequenceClassification(TransformerClassifier):
+    """One class for each text."""
 
     def forward(
         self,
@@ -106,14 +112,8 @@ class TransformerForSequenceClassification(TransformerModel):
         return torch.einsum("bt,btw->bw", shares, hidden)
 
 
-class TransformerForTokenClassification(TransformerModel):
-    """One class for each token. Its sites are `encoder.layers.<i>.self_attention`."""
-
-    def __init__(self, config: TransformerConfig) -> None:
-        super().__init__(config)
-        self.encoder = Encoder(config)
-        self.classifier = nn.Linear(config.hidden_size, config.num_labels or 2)
-        self.post_init()
+class TransformerForTokenClassification(TransformerClassifier):
+    """One class for each token."""
 
     def forward(
         self,
@@ -130,7 +130,15 @@ class TransformerForTokenClassification(TransformerModel):
         return TokenClassifierOutput(loss=loss, logits=logits)  # type: ignore[arg-type]
 
 
-class TransformerForConditionalGeneration(TransformerModel, GenerationMixin):
+class TwoVocabularies:
+    """Source and target have word vectors of their own."""
+
+    def resize_token_embeddings(self, *args: Any, **kwargs: Any) -> nn.Embedding:
+        """Not offered, since it would resize one of the two."""
+        raise NotImplementedError("make a new model with another vocab_size; source and target words are separate here")
+
+
+class TransformerForConditionalGeneration(TwoVocabularies, TransformerModel, GenerationMixin):
     """Encoder and decoder; the read-out is tied to the decoder's word vectors (§3.4).
 
     Its sites are `encoder.layers.<i>.self_attention`, `decoder.layers.<i>.self_attention` and
@@ -164,19 +172,21 @@ class TransformerForConditionalGeneration(TransformerModel, GenerationMixin):
         """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(input_ids, attention_mask)
-        if decoder_input_ids is None and labels is not None:
-            decoder_input_ids = shifted(labels, self.config)
-        if decoder_input_ids is None:
-            raise ValueError("expected decoder_input_ids or labels, got neither")
         source = encoder_outputs[0]
-        hidden = self.decoder(decoder_input_ids, decoder_attention_mask, source, attention_mask)
+        target = decoder_inputs(decoder_input_ids, labels, self.config)
+        hidden = self.decoder(target, decoder_attention_mask, source, attention_mask)
         logits = self.lm_head(hidden[:, -logits_to_keep:])  # [batch kept vocabulary]
         loss: Any = None if labels is None else F.cross_entropy(logits.flatten(0, 1), labels.flatten())
         return Seq2SeqLMOutput(loss=loss, logits=logits, encoder_last_hidden_state=source)
 
-    def resize_token_embeddings(self, *args: Any, **kwargs: Any) -> nn.Embedding:
-        """Not offered: source and target have word vectors of their own."""
-        raise NotImplementedError("make a new model with another vocab_size; source and target words are separate here")
+
+def decoder_inputs(given: Tensor | None, labels: Tensor | None, config: Any) -> Int[Tensor, "batch target"]:
+    """What the decoder reads: what is given, or the shifted labels."""
+    if given is not None:
+        return given
+    if labels is None:
+        raise ValueError("expected decoder_input_ids or labels, got neither")
+    return shifted(labels, config)
 
 
 def shifted(labels: Int[Tensor, "batch target"], config: Any) -> Int[Tensor, "batch target"]:

@@ -4,7 +4,8 @@ Led away is the deception of Pruthi et al. 2020: a person who looks at the atten
 came out so is measured on the finished model, by replacing words.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import torch
 import transformers
@@ -12,7 +13,7 @@ import transformers
 from whence.calibration import claims, measured
 from whence.calibration.case import HEADLINE, Case, Claim, Kind, Known
 from whence.calibration.cases.chance import ANSWERS as UNDECIDED
-from whence.calibration.cases.chance import LABELS, WORDS, random_labels, recurrent
+from whence.calibration.cases.chance import LABELS, SIZES, WORDS, random_labels, recurrent
 from whence.calibration.hand_set.words import word_level
 from whence.calibration.plain_training import train
 from whence.calibration.texts import Texts
@@ -22,6 +23,7 @@ from whence.subject.subject import Subject
 
 TEXTS = Texts(leaning=False)
 TRAINED_ON = 600  # texts
+Proof = Callable[[Subject, Sequence[Example]], tuple[Claim, ...]]
 FAITHFUL: dict[int, Known] = {3: "yes", 6: "yes", HEADLINE: "not no"}
 DECEPTIVE: dict[int, Known] = {3: "no", 6: "no", HEADLINE: "not yes"}
 
@@ -30,13 +32,9 @@ def bert() -> Subject:
     """A BERT of two layers."""
     config = transformers.BertConfig(
         vocab_size=len(WORDS),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
         max_position_embeddings=32,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
+        **(SIZES | {"num_attention_heads": 2}),
+        **dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob"), 0.0),
         **LABELS,
     )
     return Subject(transformers.BertForSequenceClassification(config), word_level(WORDS), name="trained BERT")
@@ -87,26 +85,21 @@ def deceptive_proof(subject: Subject, examples: Sequence[Example]) -> tuple[Clai
     )
 
 
-def led_to(build: Callable[[], Subject], steps: int) -> Callable[[int, int], Case]:
-    """A model trained with attention led to the deciding word."""
+def led(
+    build: Callable[[], Subject], steps: int, lead: float, answers: Mapping[int, Known], prove: Proof
+) -> Callable[[int, int], Case]:
+    """A model whose attention is led to the deciding word in training, or away from it (a negative `lead`)."""
 
     def make(seed: int, n: int) -> Case:
         corpus = TEXTS.corpus(seed, n, train=TRAINED_ON)
-        subject = fitted(build, seed, corpus, steps, lead=0.5)
-        return Case(subject, corpus, FAITHFUL, faithful_proof(subject, corpus["test"]))
+        subject = fitted(build, seed, corpus, steps, lead)
+        return Case(subject, corpus, answers, prove(subject, corpus["test"]))
 
     return make
 
 
-def led_away(build: Callable[[], Subject], steps: int) -> Callable[[int, int], Case]:
-    """A model trained with attention led away from the deciding word."""
-
-    def make(seed: int, n: int) -> Case:
-        corpus = TEXTS.corpus(seed, n, train=TRAINED_ON)
-        subject = fitted(build, seed, corpus, steps, lead=-1.0)
-        return Case(subject, corpus, DECEPTIVE, deceptive_proof(subject, corpus["test"]))
-
-    return make
+led_to = partial(led, lead=0.5, answers=FAITHFUL, prove=faithful_proof)
+led_away = partial(led, lead=-1.0, answers=DECEPTIVE, prove=deceptive_proof)
 
 
 def on_random_labels(seed: int, n: int) -> Case:

@@ -18,11 +18,13 @@ from whence.calibration.hand_set.features import (
     WIDTH,
     Head,
     Reads,
+    class_names,
     head_maps,
-    make_identity,
-    position,
+    position_vectors,
     reading,
+    switch_norms_off,
     vector,
+    word_vectors,
 )
 from whence.calibration.hand_set.words import Features
 from whence.subject.subject import Subject
@@ -106,8 +108,7 @@ def _config(words: int, layers: int, heads: int, labels: Sequence[str]) -> BertC
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
         pad_token_id=0,
-        id2label=dict(enumerate(labels)),
-        label2id={label: number for number, label in enumerate(labels)},
+        **class_names(labels),
     )
 
 
@@ -115,13 +116,12 @@ def _config(words: int, layers: int, heads: int, labels: Sequence[str]) -> BertC
 def _set_encoder(model: Any, tokens: Mapping[str, Features], layers: Sequence[Sequence[Head]]) -> None:
     """Embeddings with these features, heads, no feed-forward, and layer norms that change nothing."""
     embeddings = model.bert.embeddings
-    embeddings.word_embeddings.weight.copy_(torch.stack([vector(features) for features in tokens.values()]))
-    embeddings.position_embeddings.weight.copy_(torch.stack([position(place) for place in range(LONGEST)]))
+    embeddings.word_embeddings.weight.copy_(word_vectors(tokens.values()))
+    embeddings.position_embeddings.weight.copy_(position_vectors())
     embeddings.token_type_embeddings.weight.copy_(
         torch.stack([vector({"segment": float(number)}, anchor=0.0) for number in range(2)])
     )
-    for norm in (module for module in model.modules() if isinstance(module, nn.LayerNorm)):
-        make_identity(norm)
+    switch_norms_off(model)
     for layer, heads in zip(model.bert.encoder.layer, layers, strict=True):
         maps, attention = head_maps(heads), layer.attention.self
         _set(attention.query, maps.query, maps.query_bias)

@@ -7,8 +7,9 @@ what its heads say: x + Σ heads.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -127,3 +128,24 @@ def reading(reads: Reads) -> Float[Tensor, " width"]:
     row = torch.zeros(WIDTH)
     _read(row, None, reads)
     return row
+
+
+def word_vectors(tokens: Iterable[Mapping[str, float]]) -> Float[Tensor, "word width"]:
+    """The vectors of words with these features."""
+    return torch.stack([vector(features) for features in tokens])
+
+
+def position_vectors() -> Float[Tensor, "position width"]:
+    """The vectors of all positions."""
+    return torch.stack([position(place) for place in range(LONGEST)])
+
+
+def switch_norms_off(model: nn.Module) -> None:
+    """Let every layer norm of the model be the identity."""
+    for norm in (module for module in model.modules() if isinstance(module, nn.LayerNorm)):
+        make_identity(norm)
+
+
+def class_names(labels: Sequence[str]) -> dict[str, Any]:
+    """The names of classes as the configs of `transformers` have them."""
+    return {"id2label": dict(enumerate(labels)), "label2id": {label: n for n, label in enumerate(labels)}}

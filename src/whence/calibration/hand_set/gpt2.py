@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import GPT2Config, GPT2ForSequenceClassification, PreTrainedTokenizerFast
 
 from whence.calibration.hand_set.features import (
@@ -12,11 +12,12 @@ from whence.calibration.hand_set.features import (
     WIDTH,
     Head,
     Reads,
+    class_names,
     head_maps,
-    make_identity,
-    position,
+    position_vectors,
     reading,
-    vector,
+    switch_norms_off,
+    word_vectors,
 )
 from whence.calibration.hand_set.words import Features
 from whence.subject.subject import Subject
@@ -34,10 +35,9 @@ def gpt2_classifier(
     """A `GPT2ForSequenceClassification`; the logit of each class is a linear form of the last token's features."""
     model: Any = GPT2ForSequenceClassification(_config(len(tokens), len(layers), len(layers[0]), labels))
     body = model.transformer
-    body.wte.weight.copy_(torch.stack([vector(features) for features in tokens.values()]))
-    body.wpe.weight.copy_(torch.stack([position(place) for place in range(LONGEST)]))
-    for norm in (module for module in model.modules() if isinstance(module, nn.LayerNorm)):
-        make_identity(norm)
+    body.wte.weight.copy_(word_vectors(tokens.values()))
+    body.wpe.weight.copy_(position_vectors())
+    switch_norms_off(model)
     for block, heads in zip(body.h, layers, strict=True):
         maps = head_maps(heads)
         _set(block.attn.c_attn, torch.cat([maps.query, maps.key, maps.value]))
@@ -64,8 +64,7 @@ def _config(words: int, layers: int, heads: int, labels: Sequence[str]) -> GPT2C
         pad_token_id=0,
         bos_token_id=None,
         eos_token_id=None,
-        id2label=dict(enumerate(labels)),
-        label2id={label: number for number, label in enumerate(labels)},
+        **class_names(labels),
     )
 
 

@@ -5,10 +5,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import nn
 from transformers import PreTrainedTokenizerFast
 
-from whence.calibration.hand_set.features import LONGEST, WIDTH, Head, Reads, head_maps, make_identity, reading, vector
+from whence.calibration.hand_set.features import (
+    LONGEST,
+    WIDTH,
+    Head,
+    Reads,
+    class_names,
+    head_maps,
+    reading,
+    switch_norms_off,
+    word_vectors,
+)
 from whence.calibration.hand_set.words import Features
 from whence.models.transformer import TransformerConfig, TransformerForSequenceClassification
 from whence.subject.subject import Subject
@@ -36,14 +45,11 @@ def transformer_classifier(
         max_position_embeddings=LONGEST,
         bos_token_id=None,
         eos_token_id=None,
-        id2label=dict(enumerate(labels)),
-        label2id={label: number for number, label in enumerate(labels)},
+        **class_names(labels),
     )
     model: Any = TransformerForSequenceClassification(config)  # torch types its parts as tensors or modules
-    words = torch.stack([vector(features) for features in tokens.values()])
-    model.encoder.embeddings.words.weight.copy_(words / math.sqrt(WIDTH))
-    for norm in (module for module in model.modules() if isinstance(module, nn.LayerNorm)):
-        make_identity(norm)
+    model.encoder.embeddings.words.weight.copy_(word_vectors(tokens.values()) / math.sqrt(WIDTH))
+    switch_norms_off(model)
     for layer, heads in zip(model.encoder.layers, layers, strict=True):
         for parameter in layer.feed_forward.parameters():
             parameter.zero_()
