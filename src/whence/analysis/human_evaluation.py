@@ -19,23 +19,23 @@ from whence.results.columns import EXAMPLE, Column, Columns
 from whence.results.verdict import Effect
 
 COLUMNS = Columns(
-    what="one row per answer, and of marked words one per answer and method",
+    what="one row per answer; for marked words, one per answer and method",
     item=Column(str, "name of the item"),
     example=EXAMPLE,
     annotator=Column(str, "who answered"),
-    synthetic=Column(bool, "whether the annotator is a simulation and no person"),
+    synthetic=Column(bool, "whether the annotator is simulated"),
     task=Column(str, "what was asked: relevance, preference or marking"),
     condition=Column(str, "what the highlighted words are: a method, or a control"),
-    control=Column(bool, "whether the condition is a control; of a preference, what it was compared with"),
-    against=Column(str, "of a preference, what it was compared with"),
+    control=Column(bool, "whether the condition is a control; for a preference, what it was compared with"),
+    against=Column(str, "for a preference, what it was compared with"),
     correct=CORRECT,
     chance=CHANCE,
     answer=Column(str, "the answer as given"),
-    value=Column(float, "relevant 1, not 0; preferred 1, same 0.5, not 0; of marked words the average precision"),
+    value=Column(float, "relevant 1, not 0; preferred 1, same 0.5, not 0; for marked words, the average precision"),
     seconds=Column(float, "how long the item was shown"),
-    check=Column(str, "of a check whether it was passed or failed"),
+    check=Column(str, "for a check: passed or failed"),
     repeats=Column(str, "the item that this one repeats"),
-    marks=Column(str, "of a marking, for each word whether it is marked"),
+    marks=Column(str, "for a marking: 1 for each marked word, else 0"),
 )
 MOST_FAILED = 0.2  # of an annotator's checks
 SMALLEST = 0.2  # of the share that is judged relevant: one more text in five
@@ -55,7 +55,7 @@ CELLS = (
 
 
 def left_out(table: pd.DataFrame) -> list[str]:
-    """The annotators who failed more checks than may be."""
+    """The annotators who failed too many checks."""
     checks = table[table["check"] != ""]
     failed = (checks["check"] == "failed").groupby(checks["annotator"]).mean()
     return [str(name) for name, share in failed.items() if share > MOST_FAILED]
@@ -141,7 +141,7 @@ def answer_codes(counted: pd.DataFrame) -> tuple[Float[ndarray, "annotator unit"
 
 
 def agreement(counted: pd.DataFrame) -> dict[str, Interval]:
-    """Krippendorff's alpha, and of two annotators Cohen's kappa; nothing of a single one."""
+    """Krippendorff's alpha and, for two annotators, Cohen's kappa; nothing for a single one."""
     if counted["annotator"].nunique() < 2:
         return {}
     answers, items = answer_codes(counted)

@@ -54,7 +54,7 @@ def verdict(table: pd.DataFrame) -> Verdict:
 
 
 def decides(table: pd.DataFrame, first: Effect) -> bool:
-    """Whether a method is compared with a control; two methods compared say nothing on whether either is plausible."""
+    """Whether a method is compared with a control; two methods compared do not show whether either is plausible."""
     if first.key != "preferred":
         return True
     pair = (table["condition"] == first.variant) & (table["against"] == first.place)

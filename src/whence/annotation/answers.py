@@ -1,7 +1,7 @@
 """Annotators' answers: one append-only file each, on disk before the next item is shown.
 
 A line is written whole and flushed to the disk (fsync) before `append` returns, so killing the process loses no answer
-that was acknowledged. A line that was cut off, which nobody was told is saved, is dropped when the file is opened
+that was acknowledged. A line that was cut off, which was never acknowledged, is dropped when the file is opened
 again. A changed answer is a later line; the last one counts, the others stay as history.
 """
 
@@ -45,7 +45,7 @@ def now() -> str:
 
 
 def refuse_name(name: str, *, synthetic: bool = False) -> None:
-    """Refuse names that are no file names, and real annotators who are named as synthetic ones."""
+    """Refuse names that cannot name a file, and real annotators with the name of a synthetic one."""
     if not NAME.fullmatch(name):
         raise BadConfig(
             f"an annotator's name has 1 to 40 letters, digits, dots, dashes or underscores, got {name!r}; use initials"
@@ -55,7 +55,7 @@ def refuse_name(name: str, *, synthetic: bool = False) -> None:
 
 
 def refuse_answer(study: Study, answer: Answer) -> None:
-    """Refuse what is no answer to this study: another item, another choice, words that are not there."""
+    """Refuse answers that do not fit the study: another item, another choice, words that are not there."""
     item = study.item(answer.item)
     allowed = [*study.asks.choices, SKIP] if study.asks.choices else ["marked", SKIP]
     if answer.answer not in allowed:

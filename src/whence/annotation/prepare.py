@@ -38,7 +38,9 @@ class Design(EvaluationOptions):
         description="what is asked: are the highlighted words relevant (Vashishth et al. 2019), which of two methods'"
         " words are better, or mark the words that decide",
     )
-    items: int = Field(100, gt=0, description="texts for each condition, or each pair of them; of marking in all")
+    items: int = Field(
+        100, gt=0, description="texts for each condition, or for each pair of conditions; for a marking, in all"
+    )
     method: tuple[str, ...] = Field((ATTENTION,), min_length=1, description="explainers; the first one decides")
     options: Annotated[tuple[str, ...], usually("none", "[METHOD.OPTION=VALUE ...]")] = Field(
         (), description="their options, as in raw_attention.layer=0"
@@ -50,7 +52,7 @@ class Design(EvaluationOptions):
     stratify: bool = Field(False, description="draw as many wrong predictions as right ones")
     checks: int = Field(0, ge=0, description="items whose text says what to answer, to see that items are read")
     repeats: int = Field(0, ge=0, description="items shown twice, for the agreement of annotators with themselves")
-    longest: Annotated[int | None, usually("any", "INT")] = Field(None, gt=0, description="most words of a text")
+    longest: Annotated[int | None, usually("any", "INT")] = Field(None, gt=0, description="longest text, in words")
 
     @field_validator("method")
     @classmethod
@@ -109,7 +111,7 @@ def prepare(design: Design, *, quiet: bool = False) -> Study:
 
 
 def refuse_unsuited(subject: Subject) -> None:
-    """Refuse models that do not predict one class for a text: annotators judge one prediction."""
+    """Refuse models that do not predict one class for a text, since annotators judge one prediction."""
     refuse_headless(subject, "a study")
     refuse_values(subject, "a study")
     if subject.task.name != "sequence-classification":

@@ -44,7 +44,7 @@ class Annotator:
 
 
 def true_relevance(study: Study, relevant: Mapping[str, float], rng: np.random.Generator) -> dict[str, bool]:
-    """For each item that is no check whether its words truly are relevant; a repeat is as the item it repeats."""
+    """For each item that is not a check, whether its words are truly relevant; a repeat has the value of its item."""
     key, found = study.key(), dict[str, bool]()
     for item in study.items:
         secret = key[item.id]

@@ -113,5 +113,5 @@ TASKS: dict[TaskName, Task] = {
         ),
     ),
 }
-CHECK_TEXT = "This is no text of the study but a check that items are read . Please answer : {answer} ."
-MARKING_CHECK = "This is no text of the study but a check that items are read . Please mark only the word {answer} ."
+CHECK_TEXT = "This is not a text of the study but a check that items are read . Please answer : {answer} ."
+MARKING_CHECK = "This is not a text of the study but a check that items are read . Please mark only the word {answer} ."

@@ -43,8 +43,8 @@ class Claim:
 class Case:
     """A subject, a corpus, what the audit should answer, and why.
 
-    `answers` holds only questions whose answer is known. *undecided* is a known answer: nothing can be said of a model
-    at chance. *not yes* and *not no* leave one side open: verdicts on the other are wrong.
+    `answers` holds only questions whose answer is known. *undecided* is a known answer, as for a model at
+    chance. *not yes* and *not no* leave one side open: verdicts on the other are wrong.
     """
 
     subject: Subject

@@ -19,7 +19,7 @@ def right(subject: Subject, examples: Sequence[Example], at_least: float = 1.0) 
 
 
 def at_chance(subject: Subject, examples: Sequence[Example]) -> Claim:
-    """The model is not better than the most frequent class, but for luck: labels are drawn apart from the texts."""
+    """The model is no better than the most frequent class, up to chance: labels are independent of the texts."""
     return Claim(
         "accuracy above the majority's, in standard errors", measured.above_chance(subject, examples), at_most=3.0
     )

@@ -1,4 +1,4 @@
-r"""Text that is no text: strings with half a surrogate pair, which no file, tokenizer or terminal can take.
+r"""Strings that are not Unicode text: they hold half a surrogate pair, which no file, tokenizer or terminal can take.
 
 Python puts one where a command's argument is not UTF-8 (U+DC80 to U+DCFF stand for single bytes), and JSON may spell
 one out (`\ud800`).

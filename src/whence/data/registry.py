@@ -133,7 +133,7 @@ def find(name: str) -> Entry:
 
 
 def unknown(name: str) -> str:
-    """The message for a name that is no corpus and no file: it lists all corpora."""
+    """The message for a name that is neither a corpus nor a file; it lists all corpora."""
     near = get_close_matches(name.partition(":")[0], names(), n=2, cutoff=0.5)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     return (

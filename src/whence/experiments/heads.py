@@ -186,7 +186,7 @@ def verdict(table: pd.DataFrame) -> Verdict:
         " values are corrected for all heads and tags (Holm).",
         means="Heads above chance give more attention to words of strong sentiment than to other words.",
         does_not_mean="Heads of different layers are joined by their numbers alone, and a model stays the same when"
-        " they are renumbered: a head's share is no property of the model. And attended words need not decide"
+        " they are renumbered: a head's share is not a property of the model. And attended words need not decide"
         " (question 3).",
     )
 

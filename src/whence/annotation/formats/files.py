@@ -52,7 +52,7 @@ def files_in(paths: Sequence[Path], pattern: str) -> list[Path]:
     missing = [path for path in found if not path.is_file()]
     if missing or not found:
         where = missing[0] if missing else paths[0]
-        raise BadData(f"{where} is no file, nor a folder with files {pattern}; name what the tool exported")
+        raise BadData(f"{where} is neither a file nor a folder with files {pattern}; name what the tool exported")
     return found
 
 
@@ -64,6 +64,6 @@ def only(chosen: Sequence[str], item: str, where: str) -> str:
 
 
 def annotator_name(given: Any) -> str:
-    """A tool's name for a person, as a name of ours: what a file name may not have becomes a dash."""
+    """A tool's name for a person, as a name of ours: characters that a file name may not have become dashes."""
     text = "".join(letter if NAME.fullmatch(f"a{letter}") else "-" for letter in str(given)).strip("-._")[:40]
     return text or "annotator"

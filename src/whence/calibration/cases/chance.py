@@ -1,6 +1,6 @@
-"""Models that have nothing to explain: untrained, always one class, or no better than chance on these labels.
+"""Models with nothing to explain: untrained, always one class, or no better than chance on these labels.
 
-Nothing can be said about their attention: every question is undecided.
+Every question about their attention is undecided.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""Do the tests of explanations work (question 4)? Models on which they must, and models of which nothing can be said.
+"""Do the tests of explanations work (question 4)? Models on which they must, and models at chance.
 
 Where one word decides, and replacing any other changes nothing, a word that is planted and used is found by leaving
-words out: the tests work. Of a model at chance nothing can be said.
+words out: the tests work. For a model at chance the question is undecided.
 """
 
 from collections.abc import Callable

@@ -23,7 +23,7 @@ BY_POSITION = (
 
 
 def idle(count: int) -> Callable[[int, int], Case]:
-    """One working head and so many uniform ones."""
+    """One working head and this many uniform ones."""
     return lambda seed, n: case(attends(seed, [READING, *[UNIFORM] * count]), Texts().corpus(seed, n))
 
 

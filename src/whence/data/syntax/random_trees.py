@@ -79,7 +79,7 @@ def alike_in_direction(heads: Heads, rng: np.random.Generator) -> Tree:
     """A tree with as many heads before their words as the true one; all such trees are equally likely.
 
     Every word draws its head, or that it is the root, so that the number comes out and all ways are equally likely
-    (each word in turn, by the number of ways that are left for the words after it). If it is no tree, all draw again.
+    (each word in turn, by the number of ways that are left for the words after it). All draw again until it is a tree.
     """
     n, wanted = len(heads), int(heads_before(heads).sum())
     ways = completions(n, wanted).tolist()

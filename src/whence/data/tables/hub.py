@@ -14,7 +14,7 @@ def read_hub(name: str, columns: Columns | None = None) -> Corpus:
     """The corpus of a hub dataset: `hub:imdb`, `hub:owner/name`, with a configuration `hub:glue/sst2`.
 
     Or of a folder written by `save_to_disk`. Splits keep their names; classes are given by name, and the class -1, by
-    which the hub marks hidden labels, is no label.
+    which the hub marks hidden labels, is not a label.
     """
     name = name.removeprefix("hub:")
     rows: list[dict[str, Any]] = []
@@ -78,5 +78,5 @@ def class_names(feature: Any) -> list[str]:
 
 
 def named(cell: int | None, names: list[str]) -> str | None:
-    """The name of a class; None if there is no label."""
+    """The name of a class; None if there is not a label."""
     return None if cell is None or cell < 0 else names[cell]
