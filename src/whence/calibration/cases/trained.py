@@ -6,6 +6,7 @@ came out so is measured on the finished model, by replacing words.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import torch
 import transformers
@@ -23,6 +24,7 @@ from whence.subject.subject import Subject
 
 TEXTS = Texts(leaning=False)
 TRAINED_ON = 600  # texts
+NO_DROPOUT: dict[str, Any] = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 Proof = Callable[[Subject, Sequence[Example]], tuple[Claim, ...]]
 FAITHFUL: dict[int, Known] = {3: "yes", 6: "yes", HEADLINE: "not no"}
 DECEPTIVE: dict[int, Known] = {3: "no", 6: "no", HEADLINE: "not yes"}
@@ -34,7 +36,7 @@ def bert() -> Subject:
         vocab_size=len(WORDS),
         max_position_embeddings=32,
         **(SIZES | {"num_attention_heads": 2}),
-        **dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob"), 0.0),
+        **NO_DROPOUT,
         **LABELS,
     )
     return Subject(transformers.BertForSequenceClassification(config), word_level(WORDS), name="trained BERT")
