@@ -29,6 +29,7 @@ USAGE = {
     "list": "list",
     "report": "report FOLDER",
     "calibrate": "calibrate",
+    "doctor": "doctor",
     "annotate": "annotate prepare`, `serve`, `analyse",
 }
 

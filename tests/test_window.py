@@ -81,3 +81,28 @@ def test_an_inner_import_would_be_noticed(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("from whence.core import x\n```python\nfrom whence.core.site import Site\n```\n", encoding="utf-8")
     assert [hit.group(1) for hit in INNER.finditer(code_of(page))] == ["core"]
+
+
+HEAVY = (
+    "torch",
+    "transformers",
+    "numpy",
+    "pandas",
+    "scipy",
+    "matplotlib",
+    "pydantic",
+    "tyro",
+    "rich",
+    "jinja2",
+    "captum",
+)
+
+
+@pytest.mark.parametrize("asked", ["import whence", "import whence.cli; whence.cli.dispatch(['--help'])"])
+def test_the_package_and_its_first_help_import_nothing_that_is_slow(asked):
+    """So both take well under a third of a second."""
+    script = f"{asked}\nimport sys; print(*sorted(name for name in sys.modules), file=sys.stderr)"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    imported = set(said.stderr.split())
+    assert "whence" in imported
+    assert imported.isdisjoint(HEAVY)

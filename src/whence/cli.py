@@ -28,6 +28,7 @@ COMMANDS = {
     "annotate": "run a human evaluation: prepare, serve, export, import, simulate, analyse",
     "calibrate": "audit models whose answers are known, and count right and wrong verdicts",
     "report": "write the report of an audit again from its saved tables",
+    "doctor": "print versions, devices and data folders, and what is missing for what",
 }
 
 

@@ -37,3 +37,13 @@ def test_a_word_comes_once():
         word_cloud(pd.concat([TABLE, TABLE]), "word", "mean")
     with pytest.raises(BadData, match="no column size"):
         word_cloud(TABLE, "word", "size")
+
+
+def test_without_the_package_words_are_listed_by_score(monkeypatch):
+    monkeypatch.setattr("whence.figures.word_cloud.find_spec", lambda name: None)
+    figure = word_cloud(TABLE, "word", "mean", "stop")
+    note, *words = sorted(figure.axes[0].texts, key=lambda text: "words;" not in text.get_text())
+    ranked = TABLE[TABLE["mean"] > 0].sort_values("mean", ascending=False)["word"].tolist()[:30]
+    assert [word.get_text() for word in words] == ranked
+    assert "first: higher score" in note.get_text()
+    assert not figure.axes[0].images

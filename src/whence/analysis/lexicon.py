@@ -10,7 +10,8 @@ from numpy import ndarray
 from scipy.sparse import csr_array
 
 from whence.measures.intervals import Interval, jackknife_interval
-from whence.measures.regression import Coefficient, curvature, quadratic, two_lines
+from whence.measures.least_squares import Coefficient
+from whence.measures.regression import curvature, quadratic, two_lines
 
 KEYS = ["state", "method"]
 FEWEST = 30  # words: too few for a curve

@@ -1,26 +1,15 @@
 """Regression on orthogonal polynomials, as R's `lm(y ~ poly(x, 2))`; and the two-lines test of a U shape."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
+from whence.measures.least_squares import Coefficient, least_squares
+
 ALPHA = 0.05
 FEWEST = 8  # points: below that a curve with controls has no error left to speak of
-
-
-@dataclass(frozen=True)
-class Coefficient:
-    """One coefficient: its standard error, t, two-sided p, and 95 % interval."""
-
-    value: float
-    se: float
-    t: float
-    p: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -71,15 +60,8 @@ def quadratic(
     basis, controls = orthogonal(x), varying(controls)
     fitted = least_squares(y, design(basis, controls))
     across = design(basis, None if controls is None else np.broadcast_to(controls.mean(0), controls.shape))
-    curve = fitted.get_prediction(across)
-    return Quadratic(
-        coefficient(fitted, 1),
-        coefficient(fitted, 2),
-        float(fitted.rsquared),
-        len(y),
-        curve.predicted_mean,
-        curve.se_mean,
-    )
+    b1, b2 = fitted.coefficient(1), fitted.coefficient(2)
+    return Quadratic(b1, b2, fitted.r_squared, len(y), *fitted.predicted(across))
 
 
 def two_lines(
@@ -127,8 +109,8 @@ def interrupted(
     if min(len(np.unique(x[~high])), len(np.unique(x[high]))) < 3:
         return None
     sides = np.stack([np.where(high, 0, x - at), np.where(high, x - at, 0), high], axis=1)
-    fitted = least_squares(y, design(sides, varying(controls)), cov_type="HC3", use_t=True)
-    left, right = coefficient(fitted, 1), coefficient(fitted, 2)
+    fitted = least_squares(y, design(sides, varying(controls)), robust=True)
+    left, right = fitted.coefficient(1), fitted.coefficient(2)
     turns = max(left.p, right.p) < ALPHA and left.value * right.value < 0
     return TwoLines(at, left, right, ("U" if right.value > 0 else "inverted U") if turns else "neither")
 
@@ -145,21 +127,6 @@ def design(
 def varying(controls: Float[ndarray, "point control"] | None) -> Float[ndarray, "point left"] | None:
     """The controls that vary: a constant one is collinear with the intercept."""
     return None if controls is None else controls[:, np.ptp(controls, axis=0) > 0]
-
-
-def least_squares(y: Float[ndarray, " point"], columns: Float[ndarray, "point all"], **options: Any) -> Any:
-    """A fit of statsmodels, which takes a second to import: only when something is fitted."""
-    from statsmodels.regression.linear_model import OLS
-
-    return OLS(y, columns).fit(**options)
-
-
-def coefficient(fitted: Any, number: int) -> Coefficient:
-    """One coefficient of a fit of statsmodels."""
-    low, high = np.asarray(fitted.conf_int(ALPHA))[number]
-    of = (fitted.params, fitted.bse, fitted.tvalues, fitted.pvalues)
-    value, se, t, p = (float(np.asarray(part)[number]) for part in of)
-    return Coefficient(value, se, t, p, float(low), float(high))
 
 
 def curvature(
