@@ -44,6 +44,21 @@ test-all: lint browser ## the same with every law on every family of models
 docs-tables: setup ## write the tables of README and docs anew from docstrings
 	$(BIN)/python scripts/docs_tables.py
 
+docs: setup ## build the site into docs/_build/html: strict, offline; tutorials are run unless they are cached
+	$(BIN)/sphinx-build --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+gallery: setup ## draw the figures of the gallery anew (some minutes)
+	$(BIN)/python scripts/gallery.py
+
+# in an environment of its own; torch from the index that pip is configured with
+canary: ## the laws with the newest torch and transformers, pre-releases too
+	test -x .venv-canary/bin/python || $(PYTHON) -m venv .venv-canary
+	.venv-canary/bin/pip install --quiet --upgrade --pre torch transformers
+	.venv-canary/bin/pip install --quiet --editable '.[hub,serve,test,wordcloud]'
+	.venv-canary/bin/python -c "import torch, transformers; print('torch', torch.__version__, 'transformers', transformers.__version__)"
+	.venv-canary/bin/python -m pytest -n auto --dist worksteal tests/laws tests/core tests/huggingface
+
 format: setup ## rewrite the code in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -59,6 +74,6 @@ families: setup ## try every text family of the installed transformers; writes d
 	$(BIN)/python -m benchmarks.families
 
 clean: ## remove what make made
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-canary docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo lint browser test test-all docs-tables format bench ledger families clean
+.PHONY: help setup demo lint browser test test-all docs-tables docs gallery canary format bench ledger families clean

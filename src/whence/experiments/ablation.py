@@ -3,6 +3,9 @@
 Vashishth et al. 2019, §4.1, Tables 1 and 2; Wiegreffe & Pinter 2019, §3.1. The attention weights are replaced by
 uniform ones, by random ones, or by their own in random order: in a trained model (*infer*), or in a model that is
 retrained with them (*train+infer*). Retraining is the fairer test, since the rest of the model can compensate.
+
+When not to use it: without retraining it shows what this model uses, not what the task needs. On fewer than 20 texts,
+or a model no better than chance, it decides nothing.
 """
 
 from functools import partial

@@ -20,6 +20,9 @@ Differs from the papers: distance is total variation and divergence JSD by defau
 (Wiegreffe & Pinter: on train; Yang 2019: the best F1 on test). Wiegreffe & Pinter's code halves |p − q| of one sigmoid,
 which is half the total variation of two classes, so their λ is 2λ here; and multiplies the loss by the class weights
 of the batch.
+
+When not to use it: for models that you cannot retrain on their own training data; `instance_adversary` needs no
+training. One seed shows that an adversary exists, not how often training finds one.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -20,6 +20,9 @@ twentieth.
 The reference links of `numerals` are exact; those of `multi30k:aligned` were made by another program. All count as
 sure. Special tokens are ignored; with `special_tokens`, a target word that gives most weight to a special token is
 linked to nothing.
+
+When not to use it: where there are no reference links. Links made by another program measure agreement with that
+program.
 """
 
 import json

@@ -17,6 +17,9 @@ correlation of 0.5.
 
 Differs from the papers: one word for one class, not one for each; scores of text by ranks; the best of the explainers
 that tests rely on (leave one out, gradients) decides, and those that do not find the word are named.
+
+When not to use it: for the question whether attention is faithful: it says whether the tests of that question can be
+trusted on this model, nothing about the attention itself.
 """
 
 from collections.abc import Iterator

@@ -17,6 +17,8 @@ where there are fewer than two such tokens, or all have one score.
 
 Differs from the paper: leaving one out is measured by the predicted class, not by the total variation of all; of two
 classes that is the same. `--signed` keeps the signs of the scores, which their code drops.
+
+When not to use it: as evidence for or against faithfulness: explainers may agree and all be wrong.
 """
 
 from itertools import combinations

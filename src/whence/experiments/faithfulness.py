@@ -27,6 +27,9 @@ Of several predictions per text, the last one is explained.
 
 Differs from DeYoung et al.: areas are over evenly spaced numbers of words, not over five shares. Differs from Serrano &
 Smith: their code draws r as a rank and uses it as a position, so that it can hit i*; ours is any other word.
+
+When not to use it: on texts of two or three words, where all orders are nearly alike, or a model whose decision never
+changes whatever is removed.
 """
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal

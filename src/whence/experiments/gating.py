@@ -8,6 +8,9 @@ The check computes g for every hidden state separately, without other tokens, ga
 decodes, and compares the result with the model's own. Where there is a second text, a gate of h alone cannot depend
 on it: the gate is computed with another example's second text. The smallest effect of interest is a twentieth of the
 weight.
+
+When not to use it: for models with several layers or heads: the proposition is about one additive attention over
+encoded words.
 """
 
 from collections.abc import Iterator, Sequence

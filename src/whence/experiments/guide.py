@@ -12,6 +12,9 @@ and `none`, where nothing is imposed and the model computes its own.
 
 Differs from Yang 2019, whose code never handed the stored attention to the probe: its Table 2 (.90, .90, .89) is three
 runs of what is the source `none` here, which differ by chance alone.
+
+When not to use it: where the other model has context of its own, so that imposed weights hardly matter to it; the
+source `uniform` shows whether they do.
 """
 
 from typing import TYPE_CHECKING, Annotated, Literal

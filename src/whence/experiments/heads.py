@@ -15,6 +15,9 @@ own word labels (4 and 0), as in the paper; with Warriner's norms they are the p
 
 Differs from the paper: its column of chance was computed on all texts with either tag, whatever the tag, and two of its
 rows were swapped; that makes chance look up to three times smaller. Here it is computed on the same texts.
+
+When not to use it: where sentiment is not what the task is about. A head above chance shows where weight lies, not that
+it decides anything.
 """
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal

@@ -10,6 +10,9 @@ words relevant or not) is given for every condition; agreement is Cohen's kappa 
 alpha of any number. The smallest effect of interest is twenty points more than the control (one text in five), of
 preferences ten points beyond a half, of marked words a twentieth of average precision. Annotators who failed more than
 a fifth of their checks are left out.
+
+When not to use it: as evidence of faithfulness: people judge what looks right (plausibility). With fewer than fifty
+items per condition hardly any difference is decided.
 """
 
 from pathlib import Path

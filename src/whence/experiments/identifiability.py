@@ -18,6 +18,8 @@ Heads count by how much the prediction depends on where their weight is, so head
 Differs from the papers: Mohankumar et al. measure the hidden states of one LSTM, which here are the values of its
 attention; of a transformer they are the values of each head. Weights must sum to one, which determines one key more
 than Brunner et al.'s rank.
+
+When not to use it: alone: a *yes* says only that the question makes sense here.
 """
 
 from typing import TYPE_CHECKING, Any

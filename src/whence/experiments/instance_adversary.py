@@ -33,6 +33,9 @@ optimises for ε = .01, takes the last step of each start, and selects within .0
 fifths, a hundred larger steps 97 %. s is .5 in the paper, .8 in its code; here 0 by default, since it hardly
 changes the result and doubles the cost. Its change is |p − q| of one sigmoid, which is the TVD of two classes, or
 Σ |p − q| of several, which is twice it (`--measure author_code`).
+
+When not to use it: as proof that attention is no explanation: another attention that gives the same prediction shows
+that it is not the only one (Wiegreffe & Pinter 2019, §2).
 """
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple

@@ -7,6 +7,9 @@ separately. The smallest effect of interest is two points of accuracy or BLEU, a
 
 Differs from the paper: it does not say in which order layers are shuffled, nor whether [CLS] and [SEP] are; here both
 orders, and special tokens keep their weight by default.
+
+When not to use it: to tell which single layer matters: layers are shuffled cumulatively. For single heads take
+`representation_erasure`.
 """
 
 from collections.abc import Sequence

@@ -12,6 +12,8 @@ their scale; the smallest of interest is 0.1, a small correlation by convention 
 Words are those of `words`. They are looked up exactly, else by their inflected forms, with rules for endings
 (`whence.data.lexical.lemmas`); the counts of both are reported. Differs from the paper, which took WordNet's lemmas,
 all forms by the package `word_forms`, and corrections by hand that are not released.
+
+When not to use it: where labels have nothing to do with the valence of words. A U shows plausibility, not faithfulness.
 """
 
 from typing import TYPE_CHECKING, Any, Literal

@@ -16,6 +16,8 @@ model, mean over models; the interval is a jackknife over items, crossed with mo
 
 It answers none of the six questions of an audit: three of its models have no attention. It shows what attention is for
 (Mrini et al. 2019, §4): access to earlier words that the state has forgotten.
+
+When not to use it: to learn something about a given model: it trains its own.
 """
 
 from collections.abc import Iterator, Mapping

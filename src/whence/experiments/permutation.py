@@ -4,6 +4,9 @@ Jain & Wallace 2019, §4.2.1, Algorithm 2; Vashishth et al. 2019, §4.1 and Fig.
 weights are shuffled among the words, many times; each time the prediction moves by some total variation. The figure
 plots the median of these against the largest weight: if sharp attention can be shuffled without effect, it did not
 matter where the model attended.
+
+When not to use it: alone, to say that attention does not matter: a sure prediction may stay although the words that
+were attended to decide. Compare with `ablation` and `faithfulness`.
 """
 
 from dataclasses import replace

@@ -15,6 +15,8 @@ Intervals are over the sentences of the test. The smallest effect of interest is
 experiment answers none of an audit's six questions: it measures vectors, not attention.
 
 *Differs from the papers*: probes are not tuned but the same everywhere, and control labels are of sentences.
+
+When not to use it: to say that a model uses a property: a probe shows that it could be read from the vectors.
 """
 
 from collections.abc import Sequence

@@ -12,6 +12,9 @@ and the words that are linked to it are marked.
 
 The smallest effect of interest is a twentieth more than random scores give. Examples without a marked word are left
 out; signed scores count by size.
+
+When not to use it: where marked words are people's and the question is faithfulness: a model may rightly rely on other
+words. In synthetic corpora marked words do decide.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -10,6 +10,8 @@ is unchanged; the explainer sees its heads in another order. Query heads that sh
 a layer that is shared over depth has one order. Scores are compared over the tokens of a text that are not special:
 Kendall's τ-b, and the share of the score that goes to other tokens. Scores that agree in six digits count as equal. The
 smallest effect of interest is a twentieth of τ.
+
+When not to use it: for models of one head per layer, where there is nothing to renumber.
 """
 
 from collections.abc import Mapping, Sequence

@@ -17,6 +17,9 @@ probability 0.5 falls to 0.475.
 
 Differs from the paper: its Eq. 1 divides by S, which makes important parts negative; here it is divided by the size of
 S. Heads are not in the paper. Deleting words from the text is `leave_one_out`.
+
+When not to use it: to compare models by relative changes: where a model is very sure these are dominated by few texts.
+Compare nats.
 """
 
 from typing import TYPE_CHECKING, Any, Literal

@@ -4,6 +4,8 @@ No test of attention means much on a model that cannot do its task. The score is
 their F1 (Yang 2019, Table 1), of translations the BLEU; of series the mean over narratives of their concordance (Wu et
 al. 2020, Table 1). Over several seeds it shows how far two trainings of the same model differ, the yardstick for any
 other difference (Wiegreffe & Pinter 2019, §3.2).
+
+When not to use it: as an answer about attention: it is what all other answers stand on.
 """
 
 from typing import TYPE_CHECKING

@@ -10,6 +10,9 @@ nearest to this model's, on a sample of the texts (Kuhn 1955, by `scipy.optimize
 
 Differs from the paper: it has eight other seeds and takes the median over them; here all are in the table, and the
 interval is over texts and seeds.
+
+When not to use it: for models that were not trained by Whence or whose training data are not at hand: the seeds would
+be those of another model.
 """
 
 from typing import TYPE_CHECKING, Any

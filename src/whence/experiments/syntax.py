@@ -18,6 +18,9 @@ Truncated sentences and those of one word are left out.
 
 Differs from the paper: it has one kind of random tree, which is not the uniform one that it was meant to be, and no
 intervals. How a parent counts that a mask forbids is an option (`--masked`).
+
+When not to use it: where trees come from a parser and the conclusion is about its errors. Nearness to trees shows
+plausibility, not that the model uses syntax.
 """
 
 from collections.abc import Iterator, Sequence

@@ -11,6 +11,8 @@ a short list of English function words (`whence.data.lexical.words`).
 
 Differs from the paper: no word is taken out of the cloud by hand (the authors removed 14 names and all words with
 apostrophes); stop words are measured, not inspected.
+
+When not to use it: in small corpora, where a word's mean score is of two or three occurrences.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -7,6 +7,9 @@ The gradient shows from which positions i the prediction is read, and it has a s
 Differs from the papers: Serrano & Smith have one query and rank by the gradient alone, or by the product; Chefer
 et al. 2021 keep positive values, average over heads and multiply over layers; here all heads, positions
 and layers are summed with their signs (`layer` chooses one layer).
+
+When not to use it: a gradient is local. Where the decision is sure, probabilities have hardly any slope: explain the
+margin (`--measure margin`, the default), and compare with `leave_one_out`.
 """
 
 import torch

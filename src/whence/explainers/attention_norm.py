@@ -8,6 +8,9 @@ rows of each layer are divided by their sum and multiplied over the layers (`lay
 
 Differs from the paper: it looks at single layers and does not multiply; `layer` chooses. Of an
 encoder-decoder it is the vector that a source token contributes to the target; the target's residual path is left out.
+
+When not to use it: lengths have no sign: it cannot tell words for a prediction from words against it. It stops before
+the feed-forward layers; where these do much, take `value_zeroing`.
 """
 
 import torch

@@ -7,6 +7,9 @@ T_i(x_j) is what token j contributes to position i: weights, values, output matr
 
 Differs from the paper: for layers that norm first, y_i is the sum of attention and residual path, before any norm. Of
 an encoder-decoder it is what a source token contributes to the target, averaged over the layers; this is not ALTI+.
+
+When not to use it: scores are never negative, so words against a prediction look like words for it. For translators it
+is a mean over layers and no more than a description.
 """
 
 import torch

@@ -8,6 +8,9 @@ part of the weights that matters. It may be negative, and rows need not sum to o
 
 Differs from the paper: T are the values before the head's part of the output matrix, which has the same null space
 unless that part has lost rank. A row of a decoder sees the keys up to its own, and its null space is theirs.
+
+When not to use it: it removes what cannot change this layer's output, not what later layers ignore. In short texts
+(fewer keys than a head is wide) nothing is removed, and `raw_attention` says the same.
 """
 
 import torch

@@ -14,6 +14,9 @@ rows. Capacities are whole multiples of 2⁻³⁰ (scipy's maximum flow takes 32
 than its cut has edges, times 2⁻³¹. The authors' code divides each text's flows by their sum; here they are not
 normalized. A maximum flow takes longer than the square of the text's length, and there is one for each token: of a long
 text it is computed to the `at_most` tokens of highest bound, and the others are scored by their bound.
+
+When not to use it: without residual paths it is nearly always the bound that the lowest layer sets: where `how` says so
+for most tokens, take `rollout`. In long texts it is slow.
 """
 
 import numpy as np

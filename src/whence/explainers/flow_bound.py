@@ -3,6 +3,8 @@
 The maximum flow to an input token j can be no more than the capacity of the edges into it, nor than all that leaves
 the position that is read. Layers and options are those of `flow`; where a text's flows equal these, only the lowest
 layer mattered. Â_1 is the lowest layer's weights, heads fused, with the residual path.
+
+When not to use it: it is a baseline, not an explanation: it knows one layer and not what is predicted.
 """
 
 import torch

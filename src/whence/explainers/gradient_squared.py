@@ -8,6 +8,9 @@ outputs, which end in sigmoids there. The sum over dimensions and the softmax ov
 
 Differs from the paper: `code` takes the sigmoid of each logit also where a model ends in a softmax. Probabilities that
 sum to one have no gradient together, and a softmax does not fix the sum of its logits.
+
+When not to use it: it has no sign, and the softmax makes most scores look alike or one look like everything. For
+ranking words take `gradient_x_input` or `leave_one_out`.
 """
 
 import torch

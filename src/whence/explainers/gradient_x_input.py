@@ -2,6 +2,9 @@
 
 Differs from the paper: the gradient also flows through the attention weights, unless `through_attention=False`; and the
 sign is kept, where their code takes |·|.
+
+When not to use it: where the model is saturated or its word vectors are nearly zero, scores vanish though words decide;
+take `integrated_gradients` or `leave_one_out`.
 """
 
 import torch

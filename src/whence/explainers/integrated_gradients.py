@@ -6,6 +6,9 @@ The scores of a text sum to y(x) − y(x'): completeness, exact for the integral
 steps. The difference is the convergence delta; steps are doubled until it is small, and `how` states both.
 
 Differs from the paper: x are word vectors, as is usual for texts; special tokens too start from x'.
+
+When not to use it: where `how` says that the delta is NOT small, scores do not add up to the prediction. Another
+baseline gives other scores: try both before you conclude anything.
 """
 
 from collections.abc import Callable

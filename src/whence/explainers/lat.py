@@ -9,6 +9,10 @@ Heads of different layers meet by their numbers alone, and a model is the same w
 and the experiment `relabelling`.
 
 Differs from the paper: a model without a local attention is read at one row, or at the mean of all (`row`), stated.
+
+When not to use it: scores depend on how heads are numbered, which means nothing (`relabelling` measures it): for
+conclusions about a model take `lat_mixed`. It leaves out residual paths, so do not use it for deep models without
+checking `rollout`.
 """
 
 from dataclasses import dataclass

@@ -7,6 +7,9 @@ hidden state that all heads above wrote. For one layer it is `lat`. Up to a fact
 Abnar & Zuidema 2020 without residual paths, from one row.
 
 Differs from Wu et al. 2020, whose heads pass on to the heads of the same number only (Eq. 10).
+
+When not to use it: residual paths are left out: where each layer mostly passes its input on, as in deep pretrained
+encoders, `rollout` is nearer to what happens.
 """
 
 from functools import partial

@@ -4,6 +4,9 @@ One pass for each token, whose own cost is quadratic in the length of the text, 
 text are left out in `at_most` runs of neighbours, and each token gets an equal part of what its run makes.
 
 Differs from the paper: the sign is kept; they take the total variation between the two predictions.
+
+When not to use it: words that say the same cover for each other, and each then scores zero. A text without a word may
+be unlike any that the model was trained on. In long texts scores are of runs of words.
 """
 
 from collections.abc import Iterator

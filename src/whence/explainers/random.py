@@ -1,4 +1,7 @@
-"""Random baseline: for each token a score drawn uniformly at random."""
+"""Random baseline: for each token a score drawn uniformly at random.
+
+When not to use it: never as an explanation: it is what every other explainer has to beat.
+"""
 
 import torch
 

@@ -3,6 +3,10 @@
 With many layers and heads the weights must be reduced, and the choice matters (Mrini et al. 2019): it is always stated.
 A model that attends to parts of the text (words of a sentence, then sentences) has a method `token_weights` that
 returns the weight of each token; this is then its only layer.
+
+When not to use it: for deep models one row of one layer is a small part of what the model does, and often lies on [SEP]
+or the first token (`sinks`). Weights have no sign. Do not use it as evidence before an audit's questions 1 to 4 are
+answered.
 """
 
 from typing import Any

@@ -9,6 +9,9 @@ across to the source tokens; what stays on the decoder's own tokens is stated (`
 Differs from the paper: it does not say what to do with a local attention, with a decoder that looks across, nor which
 row is read elsewhere ([CLS] in its classifiers); here `row`, stated. It takes the mean of heads; `heads` may also be
 their `max` or `min`.
+
+When not to use it: it knows neither values nor the predicted class: all classes get the same scores. Where sinks hold
+most of the weight, so does the rollout (`without_sinks`).
 """
 
 from functools import partial

@@ -13,6 +13,8 @@ option `without_sinks`, and state it; those based on contributed vectors (such a
 
 Differs from the papers: Gu et al. go by weight alone, most of all the first token's in decoders, and show that its
 values are small; here that is asked of every token and head. Kobayashi et al. compare the two and set no limit.
+
+When not to use it: it scores what to distrust, not what decides: a token that is no sink need not matter.
 """
 
 from collections.abc import Mapping

@@ -9,6 +9,9 @@ The model runs once; then each layer runs alone, on its recorded input, on as ma
 tokens: all its tokens cost what a few dozen layers cost, where one pass for each token and layer runs all of the model.
 
 Differs from the paper: a local attention, and an RNN's look at its source, are no layer: what turns is the context.
+
+When not to use it: it has no sign and does not know the predicted class. It cannot be used on models whose layers
+cannot run alone; these are refused in a sentence.
 """
 
 import torch

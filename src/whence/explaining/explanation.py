@@ -114,9 +114,9 @@ class Explanation:
         """As a picture."""
         return drawn.as_svg(self.tokens, self.scores, shading=self.shading)
 
-    def save_pdf(self, path: Path) -> None:
+    def save_pdf(self, path: str | Path) -> None:
         """As a PDF file."""
-        save_pdf(self.tokens, self.scores, path, shading=self.shading)
+        save_pdf(self.tokens, self.scores, Path(path), shading=self.shading)
 
     def to_text(self, colour: bool = False) -> str:
         """As lines for a terminal."""
