@@ -30,6 +30,7 @@ USAGE = {
     "report": "report FOLDER",
     "calibrate": "calibrate",
     "doctor": "doctor",
+    "completion": "completion SHELL",
     "annotate": "annotate prepare`, `serve`, `analyse",
 }
 

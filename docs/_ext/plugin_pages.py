@@ -217,7 +217,7 @@ def gallery_page() -> str:
     return f"""# Gallery
 
 Every figure with the code that made it, on small models that train in seconds. `make gallery` draws all of them anew.
-Synthetic corpora have known answers; the figures show what each method looks like, not what it finds in models of yours.
+Synthetic corpora have known answers; the figures show what each method looks like, not what it finds in yours.
 
 ## Models
 

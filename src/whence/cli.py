@@ -29,6 +29,7 @@ COMMANDS = {
     "calibrate": "audit models whose answers are known, and count right and wrong verdicts",
     "report": "write the report of an audit again from its saved tables",
     "doctor": "print versions, devices and data folders, and what is missing for what",
+    "completion": "print a completion script for bash, zsh or fish",
 }
 
 
@@ -73,7 +74,7 @@ def dispatch(arguments: list[str]) -> int:
 
 def usage() -> str:
     """The commands, for `whence --help`."""
-    lines = [f"  whence {name:<9} {about}" for name, about in COMMANDS.items()]
+    lines = [f"  whence {name:<10} {about}" for name, about in COMMANDS.items()]
     title = "Does this model's attention explain its predictions?"
     end = "`whence COMMAND --help` lists the options. Exit codes: 0 done, 2 bad input, 130 interrupted."
     return "\n".join([title, "", *lines, "", end])

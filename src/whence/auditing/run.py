@@ -36,9 +36,14 @@ def audit(settings: Settings, *, quiet: bool = False, say: Say = print) -> Finis
             say(f"  {part.name}: {note}")
     record: dict[str, Any] = {"settings": settings.model_dump(mode="json"), "parts": []}
     audited = []
+    left = seconds
     for part in parts:
         started = time.perf_counter()
-        results = [run_step(part, step, settings, store, quiet, say) for step in part.plan.steps]
+        results = []
+        for step in part.plan.steps:
+            say(f"{part.name}: {step.experiment}, {step.why} ({describe_left(step.seconds, left)})")
+            results.append(run_step(part, step, settings, store, quiet, say))
+            left -= step.seconds
         about, examples = part.about(settings.model is None), text_examples(part, results)
         audited.append(AuditedPart(part.name, about, results, part.plan.left_out, examples))
         record["parts"].append(recorded(audited[-1], store, time.perf_counter() - started))
@@ -48,6 +53,12 @@ def audit(settings: Settings, *, quiet: bool = False, say: Say = print) -> Finis
         write_json(settings.out / RECORD, record)
     write(finished.report, page)
     return finished
+
+
+def describe_left(step: float, whole: float) -> str:
+    """How long a step takes, and how long it and all that come after it do; by the plan."""
+    rest = "" if whole - step < 1 else f"; {describe_time(whole)} left in all"
+    return f"about {describe_time(step)}{rest}"
 
 
 def recorded(part: AuditedPart, store: Store, seconds: float) -> dict[str, Any]:
@@ -74,7 +85,6 @@ def text_examples(part: PlannedPart, results: Sequence[Result]) -> list[TextExam
 
 def run_step(part: PlannedPart, step: Step, settings: Settings, store: Store, quiet: bool, say: Say) -> Result:
     """The result of one step of the plan: from the store if it was run before."""
-    say(f"{part.name}: {step.experiment}, {step.why} (about {describe_time(step.seconds)})")
     options = {name: value for name, value in step.options.items() if value is not None}
     given = {**settings.evaluation_options(), "split": part.split, "model": part.model, "data": part.data, **options}
     config_class = experiment(step.experiment).config

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Annotated
 
 from whence.commands._shared import HERE, Output, describe_verdict, parsed, quieten
+from whence.commands.terminal import at_terminal, print_audit
 from whence.report.overall_answer import Answer
 from whence.results.verdict import Verdict
 from whence.subject.model_names import refuse_missing_folder
@@ -35,8 +36,11 @@ def command(arguments: list[str]) -> int:
         outcome = {"report": str(report), "answers": overall, "verdicts": plain, "notes": finished.notes}
         print(json.dumps(outcome, ensure_ascii=False, indent=1))
     else:
-        print(summary(finished.answers, found))
-        print(f"\nReport: {report}")
+        if at_terminal():
+            print_audit(finished.answers, found)
+        else:
+            print(summary(finished.answers, found), end="\n\n")
+        print(f"Report: {report}")
     return 0
 
 

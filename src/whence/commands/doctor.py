@@ -32,7 +32,7 @@ def command(arguments: list[str]) -> int:
         output: Annotated[Output, HERE] = field(default_factory=Output)
 
     options = parsed(Options, "doctor", arguments, "Print versions, devices, data folders, and what is missing.")
-    found = {"versions": versions(), "devices": devices(), "folders": folders(), "packages": packages()}
+    found: dict[str, Any] = {"versions": versions(), "devices": devices(), "folders": folders(), "packages": packages()}
     print(json.dumps(found, indent=1) if options.output.json else described(found))
     return 1 if found["packages"]["core"]["missing"] else 0
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from whence.commands._shared import HERE, Output, parsed
+from whence.commands.terminal import at_terminal, print_table
 
 
 def command(arguments: list[str]) -> int:
@@ -29,6 +30,10 @@ def command(arguments: list[str]) -> int:
     }
     if options.output.json:
         print(json.dumps(there, ensure_ascii=False, indent=1))
+    elif at_terminal():
+        for kind, named in there.items():
+            print_table(("name", "about"), list(named.items()), kind)
+            print()
     else:
         for kind, named in there.items():
             print(f"{kind}\n" + "\n".join(f"  {name:<18} {about}" for name, about in named.items()) + "\n")
