@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Literal
 
 from tyro.conf import Positional
 
+from whence.commands import COMMANDS
 from whence.commands._shared import parsed
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9.-]*")
@@ -39,7 +41,6 @@ def command(arguments: list[str]) -> int:
 def candidates() -> dict[str, list[str]]:
     """What may follow: by "" the commands, by a command its words and options, and of `run NAME`, `train NAME`."""
     from whence.attribution.registry import EXPLAINERS
-    from whence.cli import COMMANDS
     from whence.data.registry import CORPORA
     from whence.reference_model import REFERENCE_MODELS
     from whence.reproducing import study_files
@@ -60,11 +61,9 @@ def candidates() -> dict[str, list[str]]:
 
 def options_of(asked: str) -> list[str]:
     """The options that a command's help lists."""
-    from whence.cli import dispatch
-
-    shown = io.StringIO()
+    shown, (name, *rest) = io.StringIO(), asked.split()
     with redirect_stdout(shown), suppress(SystemExit):
-        dispatch([*asked.split(), "--help"])
+        import_module(f"whence.commands.{name}").command([*rest, "--help"])
     return sorted(set(OPTION.findall(shown.getvalue())))
 
 
