@@ -119,7 +119,7 @@ def test_random_scores_of_words_are_those_of_their_first_pieces():
 # all of them
 
 
-@pytest.mark.parametrize("name", [family.name for family in filter(is_reader, zoo.EVERY)])
+@pytest.mark.parametrize("name", zoo.representatives(filter(is_reader, zoo.EVERY)))
 def test_every_family_is_explained_in_company_as_it_is_alone(name):
     subject = reader(name)
     pair = "a film ?" if getattr(subject.model.config, "pairs", False) else None

@@ -86,7 +86,7 @@ def test_layers_that_attend_to_different_things_are_told_apart():
     assert "(cross)" in describe_heads(explanation.heads)
 
 
-@pytest.mark.parametrize("name", [family.name for family in filter(is_reader, zoo.EVERY)])
+@pytest.mark.parametrize("name", zoo.representatives(filter(is_reader, zoo.EVERY)))  # all in core/test_recompute.py
 def test_any_model_of_the_house_can_be_asked(name):
     subject = reader(name)
     pair = "a film ?" if getattr(subject.model.config, "pairs", False) else None

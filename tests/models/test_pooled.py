@@ -10,30 +10,17 @@ from torch import nn, tensor
 from torch.testing import assert_close
 from transformers import AutoModelForSequenceClassification
 
+from support.models.pooled_reader import TINY_POOLED, with_large_weights
 from whence import attending, sites
 from whence.models import PooledConfig, PooledForSequenceClassification
 from whence.models.pooled import LocalAttention
 
-TINY = {
-    "vocab_size": 30,
-    "embedding_size": 5,
-    "hidden_size": 6,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 3,
-    "head_size": 4,
-    "intermediate_size": 7,
-    "num_labels": 5,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-}
+TINY = {**TINY_POOLED, "num_labels": 5}
 
 
 def made(**options):
-    torch.manual_seed(0)
-    model = PooledForSequenceClassification(PooledConfig(**{**TINY, **options})).eval()
-    for parameter in model.parameters():
-        nn.init.normal_(parameter, std=0.5)
-    return model
+    config = PooledConfig(**{**TINY, **options})
+    return with_large_weights(lambda: PooledForSequenceClassification(config))
 
 
 # written out: x is a list of vectors, one for each word

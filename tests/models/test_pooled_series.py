@@ -4,37 +4,23 @@ import math
 
 import pytest
 import torch
-from torch import nn, tensor
+from torch import tensor
 from torch.testing import assert_close
 
+from support.models.pooled_reader import TINY_POOLED, with_large_weights
 from whence import attending, sites
 from whence.models import PooledForTimeSeries, PooledSeriesConfig
 from whence.models.pooled_series import squared_error
 from whence.subject.loading import load_model, saved_task
 
-TINY = {
-    "vocab_size": 30,
-    "embedding_size": 5,
-    "hidden_size": 6,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 3,
-    "head_size": 4,
-    "intermediate_size": 7,
-    "lstm_size": 8,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-}
 IDS = tensor(
     [[[1, 5, 6, 2], [1, 7, 2, 0], [1, 8, 9, 2]], [[1, 9, 2, 0], [1, 5, 2, 0], [0, 0, 0, 0]]]
 )  # 3 and 2 windows
 
 
 def made(**options):
-    torch.manual_seed(0)
-    model = PooledForTimeSeries(PooledSeriesConfig(**{**TINY, **options})).eval()
-    for parameter in model.parameters():
-        nn.init.normal_(parameter, std=0.5)
-    return model
+    config = PooledSeriesConfig(**{**TINY_POOLED, "lstm_size": 8, **options})
+    return with_large_weights(lambda: PooledForTimeSeries(config))
 
 
 def by_steps(model, windows):

@@ -1,5 +1,8 @@
 """Small models with a stack of self-attention, whose heads can be moved without changing what they do."""
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -12,7 +15,27 @@ from whence.models import (
 )
 from whence.subject.subject import Subject
 
+TINY_POOLED: dict[str, Any] = {
+    "vocab_size": 30,
+    "embedding_size": 5,
+    "hidden_size": 6,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "head_size": 4,
+    "intermediate_size": 7,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
 TEXT = {"vocab_size": 99, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "intermediate_size": 8}
+
+
+def with_large_weights(make: Callable[[], Any]) -> Any:
+    """A model whose weights are so large that nothing is nearly linear."""
+    torch.manual_seed(0)
+    model = make().eval()
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    return model
 
 
 def stacked(depth: int = 3, heads: int = 4, seed: int = 0, pooled: bool = True) -> Subject:
