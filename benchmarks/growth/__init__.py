@@ -9,16 +9,16 @@ doubling, it is the slope. Limits: 1.1 in examples and layers, 2.1 in length, wh
 quadratic. Behind them, without a limit, the slope of the processor's *time* at the last doubling: it also has what is
 not done in tensors, and the noise of the machine.
 
-What was measured is kept in benchmarks/growth/measured; `python -m benchmarks.growth "explainer lat"` measures that
-again. `make test-all` counts everything anew and compares it with the limits.
+What was measured is kept in benchmarks/growth/measured. `python -m benchmarks.growth` measures what is missing there,
+and with a name (`"explainer lat"`) that again. `make test-all` counts everything anew and compares it with the limits.
 """
 
 import warnings
 
 import torch
 
-from benchmarks.growth.cases import cases
-from benchmarks.growth.measured import LIMITS, Measured, measure
+from benchmarks.growth.cases import Sizes, cases
+from benchmarks.growth.measured import LIMITS, Measured, measure, read
 from benchmarks.measure import table
 
 # where an exponent is above its limit for a reason that lies in the definition, by name and axis
@@ -51,19 +51,32 @@ def row(name: str, measured: Measured) -> list[str]:
 
 
 def report() -> str:
-    """The table of exponents, from what is kept; what is missing is measured."""
+    """The table of exponents, from what is kept, and what is above its limit or missing."""
+    found = {name: kept_at(case.sizes, read(name)) for name, case in cases().items()}
+    header = ["work · memory · time", *(f"{axis} (≤ {limit:g})" for axis, limit in LIMITS.items())]
+    lines = [table(header, [row(name, measured) for name, measured in found.items() if measured])]
+    above = [
+        f"{name}, {axis} ({' · '.join(f'{one:.2f}' for one in along.exponents)})"
+        for name, measured in found.items()
+        for axis, along in measured.items()
+        if max(along.exponents) > LIMITS[axis] + 1e-9
+    ]
+    missing = [f"{name}, {axis}" for name, case in cases().items() for axis in case.sizes if axis not in found[name]]
+    lines.append(f"Above the limit: {'; '.join(above) or 'none'}.")
+    lines += [f"Not measured: {'; '.join(missing)}."] if missing else []
+    lines += [f"*{name}, {axis}*: {why}" for (name, axis), why in REASONS.items()]
+    return "\n\n".join(lines)
+
+
+def kept_at(sizes: Sizes, measured: Measured) -> Measured:
+    """What was measured at these sizes."""
+    return {axis: measured[axis] for axis, asked in sizes.items() if axis in measured and measured[axis].sizes == asked}
+
+
+def measure_missing() -> None:
+    """Measure everything that is not kept."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     with torch.enable_grad():
-        found = {name: measure(name, case) for name, case in cases().items()}
-    header = ["work · memory · time", *(f"{axis} (≤ {limit:g})" for axis, limit in LIMITS.items())]
-    lines = [table(header, [row(name, measured) for name, measured in found.items()])]
-    above = [
-        f"{name}, {axis}"
-        for name, measured in found.items()
-        for axis, one in measured.items()
-        if max(one.exponents) > LIMITS[axis] + 1e-9
-    ]
-    lines.append(f"Above the limit: {'; '.join(above) or 'none'}.")
-    lines += [f"*{name}, {axis}*: {why}" for (name, axis), why in REASONS.items()]
-    return "\n\n".join(lines)
+        for name, case in cases().items():
+            measure(name, case)

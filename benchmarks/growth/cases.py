@@ -40,6 +40,7 @@ MORE = (8, 16, 32)
 LONGER = (256, 512, 1024)  # where one text takes more than what a run takes at any length
 DEEPER = (8, 16, 32)  # up to five layers, tracing multiplies a row with matrices; from then on matrices with matrices
 SLOW = {"flow": SIZES["length"], "leave_one_out": SIZES["length"], "value_zeroing": SIZES["length"]}
+WITHOUT_MODEL = {"human_evaluation"}  # reads what people answered
 PLAIN = "a plain pass"
 LABELS = ("negative", "positive")
 
@@ -232,6 +233,7 @@ def cases() -> dict[str, Case]:
         **{name: Case(partial(retraining, name)) for name in ("adversary", "guide", "seeds")},
         "memory": Case(remembering, remembered, {**FIXED, "examples": 64}),
         "gating": Case(gating, without_layers),
+        "identifiability": Case(partial(experimenting, "identifiability"), {**SIZES, "examples": MORE}),
         "alignment": Case(aligning, {**SIZES, "length": (32, 64, 128)}, {**FIXED, "examples": 4}),
         "probes": Case(partial(experimenting, "probes"), {**SIZES, "examples": (64, 128, 256)}, many),
     }
@@ -239,6 +241,7 @@ def cases() -> dict[str, Case]:
     explainers = {f"explainer {name}": Case(partial(explaining, name), traced, alone) for name in registry.names()}
     for name, lengths in SLOW.items():
         explainers[f"explainer {name}"] = Case(partial(explaining, name), {**traced, "length": lengths}, alone)
-    others = {name: special.get(name) or Case(partial(experimenting, name)) for name in EXPERIMENTS.names()}
+    running = [name for name in EXPERIMENTS.names() if name not in WITHOUT_MODEL]
+    others = {name: special.get(name) or Case(partial(experimenting, name)) for name in running}
     experiments = {f"experiment {name}": case for name, case in others.items()}
     return {PLAIN: Case(passing, traced, alone)} | explainers | experiments
