@@ -148,7 +148,7 @@ def explaining(name: str, size: Size) -> Run:
     """A run of an explainer on a corpus, in batches."""
     model = bert(size.layers)
     explain = registry.explainer(name)
-    batches = model.batches(examples(size.examples, size.length), BATCH)
+    batches = model.batches(examples(size.examples, size.length), MORE[0])
     targets = [(batch, predicted(model, batch)) for batch in batches]
     return lambda: [explain(model, batch, target) for batch, target in targets]
 
@@ -157,7 +157,7 @@ def passing(size: Size) -> Run:
     """The model's own pass with eager attention, nothing recorded: what everything else is built on."""
     model = bert(size.layers)
     model.model.set_attn_implementation("eager")
-    batches = list(model.batches(examples(size.examples, size.length), BATCH))
+    batches = list(model.batches(examples(size.examples, size.length), MORE[0]))
     return lambda: [model.predict(batch) for batch in batches]
 
 
