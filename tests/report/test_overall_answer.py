@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -59,3 +60,10 @@ def test_it_says_what_was_asked():
     assert answer(said(q1="y")).rests_on == "Asked: question 1. Not asked: questions 2, 3, 4, 5 and 6."
     assert answer(said()).rests_on == "None of the six questions was asked."
     assert answer(said(q6="y")).rests_on.endswith("does not count for this answer.")
+
+
+def test_advice_names_its_question():
+    asked = said(q1="y", q3="u")
+    asked[3] = replace(asked[3], advice="About 400 texts would decide it (there were 50).")
+    assert answer(asked).advice == "Question 3: About 400 texts would decide it (there were 50)."
+    assert answer(said(q1="y", q3="u")).advice == ""

@@ -26,8 +26,9 @@ def answer(verdicts: Mapping[int, Verdict]) -> Answer:
     except that there is no *yes* where the question cannot be asked or the tests fail.
     """
     word, sentence = _decided({number: verdict.answer for number, verdict in verdicts.items()})
-    advice = [verdicts[number].advice for number in (MATTERS, FAITHFUL) if number in verdicts]
-    return Answer(word, sentence, " ".join(filter(None, advice)), _rests_on(verdicts))
+    given = {number: verdicts[number].advice for number in (MATTERS, FAITHFUL) if number in verdicts}
+    advice = " ".join(f"Question {number}: {words}" for number, words in given.items() if words)
+    return Answer(word, sentence, advice, _rests_on(verdicts))
 
 
 def _decided(answers: Mapping[int, str]) -> tuple[Word, str]:
