@@ -9,7 +9,8 @@ the highest scores, which is to remove in the reversed order. Both are normalise
 
 between the best and the worst order that can be found (Edin et al. 2024): all orders of at most eight words by dynamic
 programming over their subsets, of more words a beam search. Their mean is 0 for the worst order, 1 for the best, and
-about a half for random ones. It does not change when all logits are multiplied by a number.
+about a half for random ones. It does not change when all logits are multiplied by a number. Where the best and the
+worst order differ by less than a twentieth of the margin, no word decides, and the text is left out.
 
 To remove a word has several meanings, and each has its artefacts, so there are several: it is deleted (`delete`),
 hidden (`mask`: the tokenizer's mask or unknown token), replaced by a token drawn from the corpus (`replace`), or gets

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from whence.experiments.faithfulness import Config
 
 RANDOM, LEAVE_ONE_OUT = "random", "leave_one_out"
-FLAT = 1e-6  # a range of areas that is smaller than this share of the margin is none
+FLAT = 0.05  # of the margin: where areas differ by less, no word decides, and orders are not compared
 Row = dict[str, Any]
 Scores = Float[ndarray, "batch token"]
 
