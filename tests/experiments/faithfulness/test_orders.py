@@ -9,6 +9,7 @@ import pytest
 
 from whence.analysis.faithfulness import BY_CHANCE
 from whence.evaluation.faithfulness import orders
+from whence.evaluation.faithfulness.measure import normalised
 from whence.evaluation.faithfulness.orders import area, bounds, depths, descending, flip, prefixes
 from whence.evaluation.faithfulness.outcomes import Outcome, Outcomes
 
@@ -122,3 +123,11 @@ def test_scores_that_differ_by_less_than_a_hundredth_of_the_largest_are_not_told
     scores, drawn = np.array([0.001, 0.98, 0.004, 0.003, 0.011]), np.array([0.9, 0.1, 0.2, 0.8, 0.0])
     assert descending(scores, drawn) == [1, 4, 0, 3, 2]
     assert descending(100 * scores, drawn) == [1, 4, 0, 3, 2]
+
+
+@pytest.mark.parametrize(("best", "measured"), [(0.04, False), (0.06, True), (1.5, True)])
+def test_where_areas_hardly_differ_no_word_decides_and_orders_are_not_compared(best, measured):
+    made = MadeUp(3, seed=0)  # whose margin is 1
+    made.units.span, made.any_change = np.array([1]), lambda row: False  # type: ignore[method-assign]
+    found = normalised(made, 0, {"area": 0.9 * best, "reversed": 0.1 * best}, best, 0.0)
+    assert found["normalised"] == pytest.approx(0.9) if measured else np.isnan(found["normalised"])
