@@ -38,7 +38,9 @@ def test_hooks_run_the_project_s_own_tools():
     assert used == set(re.findall(r"\$\(BIN\)/([\w-]+)", linted[0]))
 
 
-@pytest.mark.parametrize("target", ["setup", "lint", "test", "test-all", "docs-tables", "demo"])
+@pytest.mark.parametrize(
+    "target", ["setup", "lint", "test", "test-all", "docs-tables", "docs", "gallery", "canary", "demo"]
+)
 def test_make_lists_its_targets(target):
     listed = subprocess.run(["make", "-s", "-C", ROOT, "help"], capture_output=True, text=True, check=True).stdout
     assert re.search(rf"^  make {target} +\w", listed, flags=re.MULTILINE)
@@ -52,3 +54,8 @@ def test_files_and_folders_fit_a_screen(room):
         assert len(files) <= 25, f"{folder.relative_to(ROOT)} has {len(files)} files"
         long = [path.name for path in files if path.suffix == ".py" and len(path.read_text().splitlines()) >= 300]
         assert not long, f"{folder.relative_to(ROOT)}: {long} have 300 lines or more"
+
+
+def test_the_canary_runs_by_its_make_target():
+    (job,) = yaml.safe_load((ROOT / ".github" / "workflows" / "canary.yml").read_text())["jobs"].values()
+    assert "make canary" in [step.get("run") for step in job["steps"]]
