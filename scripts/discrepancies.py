@@ -56,11 +56,11 @@ def random_parser(draws: int = 20_000) -> None:
 
 def safe_point() -> None:
     """Yang 2019, §5: by the authors' own numbers there is no λ up to which adversaries keep their F1."""
-    (table,) = (figure for figure in read("yang2019").figure if figure.name == "Table 1")
+    numbers = [number for figure in read("yang2019").figure for number in figure.number if number.where]
     sweep = {
-        float(number.quantity.split()[-1]): float(number.value)
-        for number in table.number
-        if number.where and isinstance(number.value, float)
+        float(number.quantity.removeprefix("share at ")): float(number.value)
+        for number in numbers
+        if number.quantity.startswith("share at ") and isinstance(number.value, float)
     }
     turns = [after for before, after in pairwise(sorted(sweep)) if (sweep[before] < 0.8) != (sweep[after] < 0.8)]
     for strength in turns:

@@ -32,6 +32,7 @@ def test_every_discrepancy_is_seen(capsys):
     assert "single texts: 0.1 % in the text, 0.6 % from the tables" in shown
     assert "uniform attention: another second text changes the logits by at most 0.0e+00" in shown
     assert "λ = 2.6: F1 0.864 (kept)" in shown
+    assert "λ = 3.1: F1 0.867 (kept)" in shown
     likely = [float(most) for most in re.findall(r"to ([\d.]+) times", shown)]
     assert likely[0] > 2.5 > 1.3 > likely[1]
     lat, mean = (float(tau) for tau in re.findall(r"τ ([\d.]+) between", shown))

@@ -11,18 +11,19 @@ from whence.results.result import Result
 
 CASES = tuple(Case(name=name, system="s", data="d") for name in ("few", "more", "other"))
 FIGURE = FigureSpec(name="Curve", about="", experiment="ablation", cases=("few", "more", "other"))
+TABLE = FIGURE.model_copy(update={"name": "Table"})
 CURVE = LearningCurve(
     kind="learning curve",
     name="By size",
     about="Sizes.",
-    figure="Curve",
+    figures=("Curve", "Table"),
     quantity="accuracy",
     sizes={"more": 400, "few": 100},
     published=(1600, 90.0),
     x_label="texts",
     y_label="accuracy",
 )
-STUDY = Study(name="s", paper="0", title="t", about="a", case=CASES, figure=(FIGURE,), summary=(CURVE,))
+STUDY = Study(name="s", paper="0", title="t", about="a", case=CASES, figure=(FIGURE, TABLE), summary=(CURVE,))
 
 
 def result(case, right):
@@ -45,6 +46,12 @@ def test_the_page_says_what_was_measured_and_where_the_line_is(tmp_path):
     assert "has 95.0 at the paper's 1,600, where 90 was published" in text
     drawn = (tmp_path / "figures/s-by-size.svg").read_text(encoding="utf-8")
     assert all(word in drawn for word in ("1,600", "published", "accuracy"))
+
+
+def test_a_model_in_two_figures_is_one_point():
+    few, more = result(CASES[0], 8), result(CASES[1], 9)
+    points = curve_points(CURVE, [few, few._replace(figure=TABLE), more._replace(figure=TABLE)])
+    assert points["examples"].tolist() == [100, 400]
 
 
 def test_one_size_is_no_curve(tmp_path):

@@ -49,6 +49,7 @@ def test_a_wide_interval_confirms_nothing_and_a_published_sd_counts():
 def test_a_p_value_is_reproduced_where_both_are_significant_or_neither(published, ours, expected):
     assert status(published, (ours, math.nan, math.nan), compare="significance") == expected
     assert status(published, (ours, math.nan, math.nan), "quick", compare="significance") == "other data"
+    assert status(published, (ours, 0.01, 0.3), compare="significance") == "undecided", "seeds on both sides"
 
 
 @pytest.mark.parametrize(

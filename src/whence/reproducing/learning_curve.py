@@ -17,13 +17,15 @@ COLUMNS = ["examples", "score", "low", "high"]
 
 
 def curve_points(summary: LearningCurve, results: Sequence[FigureResult]) -> pd.DataFrame:
-    """One row for each model: how many examples it was trained on, and its score with the interval."""
-    rows = []
-    for figure, case, result, *_ in results:
-        if figure.name == summary.figure and case.name in summary.sizes:
+    """One row for each model: how many examples it was trained on, and its score with the interval. A model whose score
+    is in several figures counts once.
+    """
+    rows = {}
+    for figure, case, result, _, seed in results:
+        if figure.name in summary.figures and case.name in summary.sizes and (case.name, seed) not in rows:
             found = experiment(figure.experiment).quantities(result.table)[summary.quantity]
-            rows.append((summary.sizes[case.name], found.mean, found.low, found.high))
-    return pd.DataFrame(rows, columns=COLUMNS).sort_values("examples", ignore_index=True)
+            rows[case.name, seed] = (summary.sizes[case.name], found.mean, found.low, found.high)
+    return pd.DataFrame(list(rows.values()), columns=COLUMNS).sort_values("examples", ignore_index=True)
 
 
 def fitted_power(points: pd.DataFrame) -> tuple[float, float]:

@@ -17,10 +17,10 @@ RULE = (
     "*Reproduced*: the published value differs from ours by at most the tolerance stated with its table or figure, or"
     " by at most its own SD, or it lies within our 95 % interval, provided that the interval is at most"
     f" {WIDE} times as wide as the tolerance; in a wider one it is *undecided*. A p-value is reproduced if both are on"
-    f" the same side of {SIGNIFICANT}, a word (*falls*, *rises*) if ours is on that side of zero. *Differs*: none of"
-    " this holds; of a change it is stated by how much our score starts and ends higher or lower than theirs."
-    " *Model did not learn*: its best epoch is no better than the"
-    " most frequent class, so nothing is compared. The *finding* is another question: whether our effect is on the same"
+    f" the same side of {SIGNIFICANT} (undecided where those of several seeds are on both), a word (*falls*, *rises*)"
+    " if ours is on that side of zero. *Differs*: none of this holds; of a change it is stated by how much our score"
+    " starts and ends higher or lower than theirs. *Model did not learn*: its best epoch is no better than the most"
+    " frequent class, so nothing is compared. The *finding* is another question: whether our effect is on the same"
     " side of the smallest one of interest as theirs, and falls to chance where theirs does."
 )
 
@@ -56,7 +56,7 @@ def status_of(number: Number, ours: Interval, scale: Scale, within: float) -> st
     if isinstance(number.value, str):
         return _status_of_side(1 if number.side == "above 0" else -1, ours)
     if number.compare == "significance":
-        return "reproduced" if (number.value < SIGNIFICANT) == (ours.mean < SIGNIFICANT) else "differs"
+        return _status_of_p(number.value, ours)
     return _status_of_value(number.value, ours, number.sd or 0.0, within if number.within is None else number.within)
 
 
@@ -66,6 +66,14 @@ def _status_of_value(published: float, ours: Interval, sd: float, within: float)
     if not ours.low <= published <= ours.high:
         return "differs"
     return "reproduced" if ours.high - ours.low <= WIDE * within else "undecided"
+
+
+def _status_of_p(published: float, ours: Interval) -> str:
+    """Whether a p-value is on the published side of 0.05; the interval spans those of all seeds."""
+    sides = {end < SIGNIFICANT for end in (ours.mean, ours.low, ours.high) if not math.isnan(end)}
+    if len(sides) > 1:
+        return "undecided"
+    return "reproduced" if sides == {published < SIGNIFICANT} else "differs"
 
 
 def _status_of_side(side: int, ours: Interval) -> str:

@@ -168,24 +168,19 @@ class ScoreBars(Part):
 
 class LearningCurve(Part):
     """A score by the number of training examples, with the published one at its own: `sizes` are those of the cases of
-    one figure, `published` is (examples, score).
+    its `figures`, `published` is (examples, score).
     """
 
     kind: Literal["learning curve"]
     name: str
     about: str
-    figure: str
+    figures: tuple[str, ...]
     quantity: str
     sizes: dict[str, int]
     published: tuple[int, float]
     x_label: str
     y_label: str
     after: str = ""
-
-    @property
-    def figures(self) -> tuple[str, ...]:
-        """The figures whose results it needs."""
-        return (self.figure,)
 
 
 Summary = Annotated[RelativeLoss | ScoreBars | LearningCurve, Field(discriminator="kind")]
