@@ -58,7 +58,7 @@ def asked() -> dict[str, tuple[int, str, str]]:
 
 def ask(folder: Path) -> None:
     installed = tiny_package.install(folder / "site")
-    bert, table = saved_models.bert(), saved_models.labelled()
+    bert, table, options = saved_models.bert(), saved_models.labelled(), saved_models.AUDIT_OPTIONS
     (folder / "my_script.py").write_text(
         f"{tiny_package.EXPLAINER}\n{tiny_package.EXPERIMENT}\nNUMBER = 3\n", encoding="utf-8"
     )
@@ -77,21 +77,7 @@ def ask(folder: Path) -> None:
         "train help": ("train", "small_bert", "--help"),
         "train": ("train", "small_bert", "--data", "tiny_words", "--width", 4, "--out", folder / "model", "--json"),
         "explain trained": ("explain", folder / "model", "yes", "--json", "--method", "letters"),
-        "audit": (
-            "audit",
-            bert,
-            table,
-            "--budget",
-            0.05,
-            "--force",
-            "--skip",
-            "controls",
-            "--experiments",
-            "counting",
-            "--json",
-            "--out",
-            folder / "e",
-        ),
+        "audit": ("audit", bert, table, *options, "--experiments", "counting", "--json", "--out", folder / "e"),
         "broken": (*explain, "broken_explainer"),
         "wrong type": ("run", "no_experiment", *here, folder / "d"),
         "wrong type in a script": (*explain, "my_script:NUMBER"),

@@ -1,6 +1,7 @@
 """Audits, experiments and explanations from Python as from the command line."""
 
 import html
+import shutil
 
 import pytest
 
@@ -16,10 +17,15 @@ def no_files_of_figures(monkeypatch):
 
 
 def test_from_python(tmp_path):
+    """Continued from a finished audit whose last result is lost."""
+    shutil.copytree(saved_models.audited(labels=False), tmp_path, dirs_exist_ok=True)
+    shutil.rmtree(tmp_path / "results" / "identifiability")
+    (tmp_path / "report.html").unlink()
     found = whence.audit(
         saved_models.bert(), saved_models.bare(), out=tmp_path, budget=0.05, force=True, skip=("controls",)
     )
     assert found.report == tmp_path / "report.html"
+    assert (tmp_path / "results" / "identifiability").exists()
     assert callable(whence.audit), "also after its room was imported"
     assert "Does attention matter?" in repr(found)
     assert found._repr_html_().startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')

@@ -27,6 +27,7 @@ def test_a_folder_that_cannot_be_written(below, capsys, tmp_path):
 def test_a_full_disk_loses_nothing_that_was_finished(capsys, out, monkeypatch):
     """The disk fills up while the second result is written: the first stays, the second leaves no trace."""
     synced, sync = [], os.fsync
+    saved_models.with_the_plan(out)
 
     def full(handle):
         synced.append(handle)
@@ -42,6 +43,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(capsys, out, monkeypatch):
     assert {path.parent.parent.name for path in kept} == {"ablation"}
     assert not list(out.rglob(".*"))
     assert not (out / "report.html").exists()
+    saved_models.with_finished_results(out, "faithfulness", "instance_adversary")
     assert audit(capsys, saved_models.labelled(), out).code == 0
     assert {path: path.read_bytes() for path in kept} == kept
     finished = {result.experiment for result in Store(out).all()}

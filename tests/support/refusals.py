@@ -20,21 +20,7 @@ def refused(said: Said, *words: str) -> str:
 
 def audit(capsys, data: Path, out: Path, *options: object, model: object = None) -> Said:
     model = model or saved_models.bert()
-    return whence(
-        capsys,
-        "audit",
-        model,
-        data,
-        "--out",
-        out,
-        "--budget",
-        0.05,
-        "--force",
-        "--skip",
-        "controls",
-        "--quiet",
-        *options,
-    )
+    return whence(capsys, "audit", model, data, "--out", out, *saved_models.AUDIT_OPTIONS, "--quiet", *options)
 
 
 def written(path: Path, text: str | bytes) -> Path:

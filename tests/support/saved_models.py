@@ -5,10 +5,11 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import tokenizers
 import torch
 import transformers
@@ -215,9 +216,15 @@ def translated(n: int = 30) -> Path:
     return once(f"translated-{n}.csv", lambda path: table(path, rows))
 
 
-def audited() -> Path:
-    """A finished audit of the BERT on the labelled reviews."""
-    return once("audited", finish_audit) / "new"
+def audited(labels: bool = True) -> Path:
+    """A finished audit of the BERT on the reviews, with their labels or without."""
+    return once("audited" if labels else "audited-bare", partial(finish_audit, labels=labels)) / "new"
+
+
+def with_the_plan(out: Path) -> Path:
+    """A folder for an audit with the plan of the finished one: it would measure speeds, and may plan otherwise."""
+    shutil.copytree(audited() / "plans", out / "plans")
+    return out
 
 
 def with_finished_results(out: Path, *experiments: str) -> None:
@@ -226,9 +233,12 @@ def with_finished_results(out: Path, *experiments: str) -> None:
         shutil.copytree(audited() / "results" / experiment, out / "results" / experiment)
 
 
-def audit_messages() -> list[str]:
+def audit_messages(labels: bool = True) -> list[str]:
     """What that audit printed."""
-    return json.loads((audited().parent / "messages.json").read_text())
+    return json.loads((audited(labels).parent / "messages.json").read_text())
+
+
+AUDIT_OPTIONS = ("--budget", 0.05, "--force", "--skip", "controls")  # those of that audit, for a command
 
 
 def audit_settings(out: Path, **options: Any) -> "Settings":
@@ -239,11 +249,17 @@ def audit_settings(out: Path, **options: Any) -> "Settings":
     return Settings(out=out, **{**usual, **options})
 
 
-def finish_audit(folder: Path) -> None:
+def finish_audit(folder: Path, labels: bool) -> None:
+    """Figures of one of them are written as files: they take longest."""
+    from whence.auditing import write_report
     from whence.auditing.run import audit
 
     messages: list[str] = []
-    audit(audit_settings(folder / "new"), quiet=True, say=messages.append)
+    data = str(labelled() if labels else bare())
+    with pytest.MonkeyPatch.context() as patch:
+        if not labels:
+            patch.setattr(write_report, "save", lambda *_: [])
+        audit(audit_settings(folder / "new", data=data), quiet=True, say=messages.append)
     (folder / "messages.json").write_text(json.dumps(messages))
 
 
