@@ -24,6 +24,8 @@ REPORTS = (
     "training",
     "workbench_size",
     "workbench_load",
+    "scale",
+    "large_corpora",
 )
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 

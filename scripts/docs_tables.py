@@ -24,6 +24,8 @@ USAGE = {
     "serve": "serve [MODEL] [DATA]",
     "run": "run EXPERIMENT --model MODEL --data DATA",
     "reproduce": "reproduce STUDY",
+    "study": "study FILE.toml`, `study status FILE.toml",
+    "compare": "compare STUDY",
     "train": "train MODEL --data DATA",
     "data": "data list`, `get NAME`, `show NAME",
     "list": "list",

@@ -6,6 +6,8 @@ COMMANDS = {
     "serve": "look at attention in a browser, change it and audit it: the workbench",
     "run": "run one experiment: a table, a figure, a verdict",
     "reproduce": "run a paper's experiments and compare the published numbers with ours",
+    "study": "run a grid of models, data, seeds and experiments, on this machine or a cluster",
+    "compare": "compare the runs of a study: verdicts and pooled effects, as one page",
     "train": "train a reference model on a corpus",
     "data": "list, fetch or show corpora",
     "list": "list experiments, explainers, corpora, models and studies",

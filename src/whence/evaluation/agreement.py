@@ -31,10 +31,14 @@ def agreement(context: Context) -> Agreement:
     The mean of `correct − chance` is the numerator of Cohen's kappa: zero for a model whose predictions have nothing to
     do with the labels, and for one that always predicts the same class. Of values nothing is known.
     """
+    return context.once("agreement", lambda: _agreement(context))
+
+
+def _agreement(context: Context) -> Agreement:
     correct, chance = np.full((2, len(context.examples)), np.nan)
     if context.subject.task.predicts_values:
         return Agreement(correct, chance)
-    pairs = [(batch, context.subject.predict(batch).argmax(-1).cpu()) for batch in context.batches()]
+    pairs = [(batch, context.subject.predict(batch).argmax(-1).cpu()) for batch in context.all_batches()]
     predicted = torch.cat([classes[batch.predicted_positions] for batch, classes in pairs])
     share = torch.bincount(predicted, minlength=1).double() / max(len(predicted), 1)  # [class]
     for batch, classes in pairs:

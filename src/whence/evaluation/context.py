@@ -1,9 +1,11 @@
 """What an experiment's `run` works on: a model, some examples in batches, and where retrained models are kept."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from torch import Generator
 from tqdm.auto import tqdm
@@ -15,6 +17,8 @@ from whence.subject.subject import Subject
 from whence.subject.targets import Target
 from whence.training.config import Training
 
+Value = TypeVar("Value")
+
 
 @dataclass(frozen=True, eq=False)
 class Context:
@@ -23,6 +27,10 @@ class Context:
     `numbers` are the numbers of the examples in their split. `training` says how the subject was trained, if known;
     `models_folder` keeps the models that are retrained. Without `predictions`, texts are only encoded, with no labels.
     `dataclasses.replace` makes the same context for another model or other examples.
+
+    A shard of an experiment has the same examples and `evaluated`, the indices of those that are its own: `batches` are
+    then the ones that hold some of them. What is a property of the whole corpus is computed from `all_batches`, by
+    `once` for all shards of a process. So a shard's rows are those of the whole experiment, to the last bit.
     """
 
     subject: Subject
@@ -36,6 +44,8 @@ class Context:
     models_folder: Path | None = None
     name: str = ""
     predictions: bool = True
+    evaluated: frozenset[int] | None = None
+    _known: dict[Any, Any] = field(default_factory=dict, repr=False)  # what `once` has computed last
 
     @cached_property
     def encoded(self) -> list[Batch]:
@@ -43,8 +53,27 @@ class Context:
         return list(self.subject.batches(self.examples, self.batch_size, labelled=self.predictions))
 
     def batches(self) -> Iterator[Batch]:
-        """The encoded batches, with a progress bar."""
-        yield from tqdm(self.encoded, desc=self.name, unit="batch", disable=self.quiet, leave=False, delay=1)
+        """The batches that are evaluated, with a progress bar."""
+        yield from self._shown([batch for batch in self.encoded if self._is_own(batch)])
+
+    def all_batches(self) -> Iterator[Batch]:
+        """All batches of the corpus, those of other shards too, with a progress bar."""
+        yield from self._shown(self.encoded)
+
+    def once(self, name: object, compute: Callable[[], Value]) -> Value:
+        """A value that depends on model, examples and batches alone, computed once for all shards of this context."""
+        model, examples, found = self._known.get((name, self.batch_size), (None, None, None))
+        if model is None or model() is not self.subject or examples is not self.examples:
+            found = compute()
+            self._known[name, self.batch_size] = weakref.ref(self.subject), self.examples, found
+        value: Value = found
+        return value
+
+    def _shown(self, batches: list[Batch]) -> Iterator[Batch]:
+        yield from tqdm(batches, desc=self.name, unit="batch", disable=self.quiet, leave=False, delay=1)
+
+    def _is_own(self, batch: Batch) -> bool:
+        return self.evaluated is None or not self.evaluated.isdisjoint(batch.examples.tolist())
 
     def first_batch(self) -> Batch:
         """The first example alone, to see what the model's sites are like."""

@@ -75,7 +75,7 @@ def nearest_orders(context: "Context", other: Subject, sites: Sequence[str], rul
     """
     costs: dict[str, ndarray] = {}
     done = 0
-    for batch in context.batches():
+    for batch in context.all_batches():
         own, base = recorded_by_both(context.subject, other, batch, sites, rules)
         for site, call in own.calls.items():
             costs[site] = costs.get(site, 0.0) + _costs(call, base.calls[site], batch)

@@ -42,14 +42,25 @@ def matches_by_method(
     progress = tqdm(methods, desc=context.name, unit="method", disable=context.quiet, leave=False, delay=1)
     return {
         method: rationale_match(
-            context.subject, context.examples, method, batch_size=context.batch_size, **chosen.get(method, {})
+            context.subject,
+            context.examples,
+            method,
+            batch_size=context.batch_size,
+            evaluated=context.evaluated,
+            **chosen.get(method, {}),
         )
         for method in progress
     }
 
 
 def rationale_match(
-    subject: Subject, examples: Sequence[Example], method: str, *, batch_size: int = 32, **options: Any
+    subject: Subject,
+    examples: Sequence[Example],
+    method: str,
+    *,
+    batch_size: int = 32,
+    evaluated: frozenset[int] | None = None,
+    **options: Any,
 ) -> RationaleMatch:
     """For each example how early the words that decide come, in the order of their scores.
 
@@ -66,6 +77,8 @@ def rationale_match(
     explain, found = explainer(method), np.full((len(RationaleMatch._fields), len(examples)), np.nan)
     share = float(np.mean([np.mean(examples[number].deciding or (False,)) for number in known]))
     for batch in subject.batches([examples[number] for number in known], batch_size):
+        if evaluated is not None and evaluated.isdisjoint(known[place] for place in batch.examples.tolist()):
+            continue
         scores = explain(subject, batch, predicted(subject, batch, "probability"), **options)
         scores = scores.of_first_subwords() if scores.method == RANDOM else scores
         for row, place in enumerate(batch.examples.tolist()):

@@ -13,9 +13,11 @@ from whence.evaluation.checks import numbered_labels, refuse_examples, refuse_un
 from whence.evaluation.chosen_examples import choose, read_corpus
 from whence.evaluation.config import ExperimentConfig, TrainingExperimentConfig
 from whence.evaluation.context import Context
+from whence.evaluation.sharding import run_by_shards, run_nth
 from whence.evaluation.trained_models import TrainedModels
 from whence.results.experiment import experiment
 from whence.results.result import Result, make_manifest
+from whence.results.shards import ShardFolder
 from whence.results.store import Store
 from whence.subject.subject import Subject, load
 from whence.subject.threads import suited
@@ -39,6 +41,31 @@ def run_experiment(
 
     `name` is one of `whence list`, or `module:object` of an `Experiment` in a script.
     """
+    result = _evaluated(name, config, store, subject, corpus, quiet)
+    assert result is not None
+    return result
+
+
+def run_one_shard(
+    name: str, config: ExperimentConfig, store: Store, shard: tuple[int, int], *, corpus: Corpus | None = None
+) -> None:
+    """Run one of so many shards of an experiment (its number, of how many) and keep its table in the store.
+
+    `run_experiment` merges the shards that are there, and runs those that are not.
+    """
+    _evaluated(name, config, store, None, corpus, True, shard)
+
+
+def _evaluated(
+    name: str,
+    config: ExperimentConfig | TrainingExperimentConfig,
+    store: Store | None,
+    subject: Subject | None,
+    corpus: Corpus | None,
+    quiet: bool,
+    shard: tuple[int, int] | None = None,
+) -> Result | None:
+    """The result, or None if only one shard was wanted."""
     needs = experiment(name).needs
     corpus = corpus or read_corpus(config, whole=config.retrains or not needs.model)
     subject = subject or _given_subject(config)
@@ -56,13 +83,19 @@ def run_experiment(
         refuse_examples(corpus, split, subject, needs, config.data, name)
     if store is not None:
         refuse_unwritable(store.root)
+    kept = ShardFolder(store.root / "shards" / store.key(key)) if store is not None else None
     with _models_folder(store, needs.model) as folder:
         models = TrainedModels(corpus, split, numbers, folder, subject, config.seed, config.batch_size, quiet, name)
         given = subject if needs.model else None
         evaluated = models if given is None else models.context(given, training, needs.predictions)
-        result = _run(name, config, models, evaluated, key)
-    if store is not None:
+        if shard is not None and kept is not None and isinstance(evaluated, Context):
+            with suited(evaluated.subject.model):
+                run_nth(experiment(name), config, evaluated, kept, shard)
+            return None
+        result = _run(name, config, models, evaluated, key, kept)
+    if store is not None and kept is not None:
         store.put(result, key)
+        kept.delete()
     return result
 
 
@@ -98,13 +131,17 @@ def _run(
     models: TrainedModels,
     evaluated: Context | TrainedModels,
     key: dict[str, Any],
+    kept: ShardFolder | None,
 ) -> Result:
-    """The experiment's table with its manifest."""
+    """The experiment's table with its manifest; shard by shard where they can be kept."""
     wanted, corpus = experiment(name), models.corpus
     notes = [*corpus.notes, *(own_notes(evaluated) if isinstance(evaluated, Context) else ())]
     started = time.perf_counter()
     with suited(evaluated.subject.model) if isinstance(evaluated, Context) else nullcontext():
-        table = wanted.run(config, evaluated)
+        if kept is not None and isinstance(evaluated, Context) and wanted.shards is not None:
+            table = run_by_shards(wanted, config, evaluated, kept)
+        else:
+            table = wanted.run(config, evaluated)
     manifest = make_manifest(
         config=config.model_dump(mode="json"),
         seed=config.seed,

@@ -88,9 +88,9 @@ def accuracy(
     draws: int = 1,
 ) -> Float[ndarray, " example"]:
     """For every example the share of its labels that are predicted, under an override or none; mean of the draws."""
-    found = np.empty(len(context.examples))
-    override = None if make is None else make(context.generator(f"{context.name} {place}"))
+    found = np.full(len(context.examples), np.nan)
     for batch in context.batches():
+        override = None if make is None else make(_stream(context, place, batch))
         rules = place.rules(override, context.subject, batch, special_tokens) if place and override else None
         with attending(context.subject.model, override=rules, watch=None):
             each = [
@@ -103,11 +103,16 @@ def accuracy(
 
 def confidence(context: Context) -> Float[ndarray, " example"]:
     """The model's largest probability for each example, mean over its predictions."""
-    found = np.empty(len(context.examples))
+    found = np.full(len(context.examples), np.nan)
     for batch in context.batches():
         largest = context.subject.predict(batch).amax(-1).cpu() * batch.predicted_positions  # [batch position]
         found[batch.examples.numpy()] = (largest.sum(-1) / batch.predicted_positions.sum(-1).clamp_min(1)).numpy()
     return found
+
+
+def _stream(context: Context, place: Place | None, batch: Batch) -> Generator:
+    """Random numbers of one batch, which do not depend on the batches before it."""
+    return context.generator(f"{context.name} {place} {int(batch.examples[0])}")
 
 
 @torch.no_grad()
@@ -119,8 +124,12 @@ def calibration_factor(context: Context) -> float:
     are all multiplied by one number decides and attends alike, and its calibrated probabilities are the same. Where the
     median is zero, 1.
     """
+    return context.once("calibration factor", lambda: _calibration_factor(context))
+
+
+def _calibration_factor(context: Context) -> float:
     margins = np.empty(len(context.examples))
-    for batch in context.batches():
+    for batch in context.all_batches():
         logits, at = context.subject.logits(batch).double().cpu(), last_positions(context.subject, batch)
         first, second = logits[torch.arange(len(batch)), at].topk(2).values.T
         margins[batch.examples.numpy()] = (first - second).numpy()
@@ -152,8 +161,8 @@ def _counts(
     """The counts of every example under an override, summed over the draws."""
     make, place, special_tokens, draws = ablation
     counts = np.zeros((len(context.examples), width))
-    override = None if make is None else make(context.generator(f"{context.name} {place}"))
     for batch in context.batches():
+        override = None if make is None else make(_stream(context, place, batch))
         rules = place.rules(override, context.subject, batch, special_tokens, beams) if place and override else None
         with attending(context.subject.model, override=rules, watch=None):
             for _ in range(draws):

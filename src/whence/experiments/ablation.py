@@ -33,7 +33,8 @@ from whence.evaluation.locations import Granularity, ablation_override, describe
 from whence.figures.intervals import intervals
 from whence.measures.intervals import Interval, Measure, level_for
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
-from whence.results.experiment import Experiment
+from whence.results.experiment import Experiment, streams_of_batches
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
@@ -246,4 +247,16 @@ def _replaced(table: pd.DataFrame) -> str:
     return f"{', by '.join(others)}{' and by ' * bool(others)}{last}{describe_places(table['place'])}"
 
 
-EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict, summary=summary, quantities=quantities)
+EXPERIMENT = Experiment(
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    summary=summary,
+    quantities=quantities,
+    shards=RowOrder(blocks=("seed", "when", "place", "variant")),
+    cache_key=streams_of_batches,
+)

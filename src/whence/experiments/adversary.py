@@ -39,6 +39,7 @@ from whence.figures.model_scatter import model_scatter
 from whence.measures.intervals import Interval
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import Experiment
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -177,5 +178,15 @@ def verdict(table: pd.DataFrame) -> Verdict:
 
 
 EXPERIMENT = Experiment(
-    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, summary=summary, quantities=quantities, remark=remark
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    summary=summary,
+    quantities=quantities,
+    remark=remark,
+    shards=RowOrder(blocks=("who", "strength", "seed")),
 )

@@ -41,6 +41,7 @@ from whence.measures.ranking import kendall_test
 from whence.options import usually
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns
 from whence.results.experiment import UNLABELLED, Experiment
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Effect, Verdict
 
 if TYPE_CHECKING:
@@ -209,5 +210,16 @@ def verdict(table: pd.DataFrame) -> Verdict:
 
 
 EXPERIMENT = Experiment(
-    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, figures, summary, quantities
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    UNLABELLED,
+    figures=figures,
+    summary=summary,
+    quantities=quantities,
+    shards=RowOrder(blocks=("first", "second")),
 )

@@ -48,6 +48,7 @@ from whence.measures.intervals.interval import Interval
 from whence.options import usually
 from whence.results.columns import Column, Columns
 from whence.results.experiment import UNLABELLED, Experiment
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -183,5 +184,16 @@ def verdict(table: pd.DataFrame, seed: int = 0) -> Verdict:
 
 
 EXPERIMENT = Experiment(
-    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, figures, summary, quantities
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    UNLABELLED,
+    figures=figures,
+    summary=summary,
+    quantities=quantities,
+    shards=RowOrder(),
 )

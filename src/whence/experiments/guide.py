@@ -30,6 +30,7 @@ from whence.measures.intervals import Interval
 from whence.options import usually
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import Experiment
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -122,4 +123,15 @@ def verdict(table: pd.DataFrame) -> Verdict:
     )
 
 
-EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict, summary=summary, quantities=quantities)
+EXPERIMENT = Experiment(
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    summary=summary,
+    quantities=quantities,
+    shards=RowOrder(blocks=("source", "strength", "seed")),
+)

@@ -36,6 +36,7 @@ from whence.measures.intervals import NOT_MEASURED, Interval, level_for, mean_in
 from whence.options import usually
 from whence.results.columns import EXAMPLE, Column, Columns
 from whence.results.experiment import ANY_TASK, Experiment
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -209,5 +210,15 @@ def decide(effect: Effect, share: float, chance: float, above: int, heads: int) 
 
 
 EXPERIMENT = Experiment(
-    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, ANY_TASK, summary=summary, quantities=quantities
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    ANY_TASK,
+    summary=summary,
+    quantities=quantities,
+    shards=RowOrder(("tag", "head", "example", "window")),
 )

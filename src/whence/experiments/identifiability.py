@@ -34,6 +34,7 @@ from whence.figures import distributions
 from whence.figures.style import house, panels
 from whence.results.columns import Column, Columns, rows_from
 from whence.results.experiment import UNLABELLED, Experiment
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -134,4 +135,6 @@ def verdict(table: pd.DataFrame) -> Verdict:
     )
 
 
-EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, summary=summary)
+EXPERIMENT = Experiment(
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, summary=summary, shards=RowOrder()
+)

@@ -53,6 +53,7 @@ from whence.measures.intervals import Interval
 from whence.options import usually
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import UNLABELLED, Experiment
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -266,5 +267,15 @@ def _scaled(table: pd.DataFrame) -> str:
 
 
 EXPERIMENT = Experiment(
-    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, summary=summary, quantities=quantities
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    UNLABELLED,
+    summary=summary,
+    quantities=quantities,
+    shards=RowOrder(("limit", "example")),
 )

@@ -35,7 +35,8 @@ from whence.evaluation.locations import Place, matching
 from whence.figures.curves import curves
 from whence.measures.intervals import Interval, level_for
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
-from whence.results.experiment import Experiment
+from whence.results.experiment import Experiment, streams_of_batches
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -213,4 +214,14 @@ def decide(effect: Effect, single: list[Effect], depth: int, why_undecidable: st
     )
 
 
-EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict)
+EXPERIMENT = Experiment(
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    shards=RowOrder(blocks=("group", "direction", "depth")),
+    cache_key=streams_of_batches,
+)

@@ -28,6 +28,7 @@ from whence.measures.divergence import total_variation
 from whence.measures.intervals import level_for, mean_interval
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import UNLABELLED, Experiment
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def quartile(context: "Context") -> int:
     """
     if context.subject.task.name != "seq2seq":
         raise BadConfig(f"steps=quartile is for translators; {context.subject.name} is for {context.subject.task.name}")
-    lengths = [int(n) for batch in context.batches() for n in batch.predicted_positions.sum(1)]
+    lengths = [int(n) for batch in context.all_batches() for n in batch.predicted_positions.sum(1)]
     return max(0, int(np.quantile(lengths, 0.25)) - 1)
 
 
@@ -277,4 +278,6 @@ def decide(effect: Effect) -> tuple[Answer, str]:
     )
 
 
-EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED)
+EXPERIMENT = Experiment(
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, shards=RowOrder(("place", "example"))
+)

@@ -30,6 +30,7 @@ from whence.figures.ranking import ranking
 from whence.measures.intervals import Interval, mean_interval
 from whence.results.columns import EXAMPLE, Column, Columns
 from whence.results.experiment import ANY_TASK, Experiment
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -187,5 +188,15 @@ def decide(effect: Effect, method: str, marked: float, why_gated: str = "") -> t
 
 
 EXPERIMENT = Experiment(
-    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, ANY_TASK, summary=summary, quantities=quantities
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    ANY_TASK,
+    summary=summary,
+    quantities=quantities,
+    shards=RowOrder(blocks=("seed", "method")),
 )

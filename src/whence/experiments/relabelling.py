@@ -34,6 +34,7 @@ from whence.measures.intervals import NOT_MEASURED, level_for, mean_interval
 from whence.measures.ranking import kendall_tau
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import UNLABELLED, Experiment
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -200,4 +201,6 @@ def decide(found: Sequence[Effect]) -> tuple[Answer, str]:
     return "undecided", f"It stays open whether the scores depend on how the heads are numbered. {agreement}"
 
 
-EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED)
+EXPERIMENT = Experiment(
+    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, UNLABELLED, shards=RowOrder(("example", "method"))
+)

@@ -21,6 +21,7 @@ from whence.figures.intervals import intervals
 from whence.measures.intervals import Interval
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import Experiment, Needs
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -145,5 +146,14 @@ def decide(effect: Effect, digits: int, chance: float) -> tuple[Answer, str]:
 
 
 EXPERIMENT = Experiment(
-    __doc__, Config, COLUMNS, CAPTION, run, figure, verdict, needs=Needs(classes=False), quantities=quantities
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    needs=Needs(classes=False),
+    quantities=quantities,
+    shards=RowOrder(blocks=("seed",)),
 )

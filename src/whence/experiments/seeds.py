@@ -28,6 +28,7 @@ from whence.figures.violins import violins
 from whence.measures.intervals import Interval, crossed_share_interval, mean_interval
 from whence.results.columns import EXAMPLE, LABEL, Column, Columns, rows_from
 from whence.results.experiment import Experiment
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Answer, Effect, Verdict
 
 if TYPE_CHECKING:
@@ -177,4 +178,15 @@ def decide(effect: Effect, predictions: Effect) -> tuple[Answer, str]:
     return "undecided", f"The attention depends on the seed in part: {distance}."
 
 
-EXPERIMENT = Experiment(__doc__, Config, COLUMNS, CAPTION, run, figure, verdict, summary=summary, quantities=quantities)
+EXPERIMENT = Experiment(
+    __doc__,
+    Config,
+    COLUMNS,
+    CAPTION,
+    run,
+    figure,
+    verdict,
+    summary=summary,
+    quantities=quantities,
+    shards=RowOrder(blocks=("seed",)),
+)

@@ -20,8 +20,8 @@ def folder() -> Path:
 
 
 def names() -> list[str]:
-    """The names of the studies."""
-    return sorted(file.stem for file in folder().glob("*.toml"))
+    """The names of the studies of papers; a grid of models and data (`whence study`) is none."""
+    return sorted(file.stem for file in folder().glob("*.toml") if "\n[models." not in read_text(file))
 
 
 def read(name: str) -> Study:

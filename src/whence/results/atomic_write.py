@@ -41,9 +41,14 @@ def _reason(error: Exception) -> str | None:
 
 def write_json(path: Path, content: Any) -> None:
     """Values as JSON, written to a temporary file and renamed."""
+    write_bytes(path, json.dumps(content, indent=1, ensure_ascii=False).encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """A file, written under a temporary name and renamed."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        new.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
+        new.write_bytes(content)
         os.replace(new, path)
     finally:
         new.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from whence.measures.intervals import Interval
 from whence.plugins import Registry
 from whence.results.columns import Columns
+from whence.results.row_order import RowOrder
 from whence.results.verdict import Verdict
 
 Table = pd.DataFrame
@@ -46,6 +47,11 @@ def _nothing_more(corpus: Any) -> dict[str, str]:
     return {}
 
 
+def streams_of_batches(corpus: Any) -> dict[str, str]:
+    """For the cache key where attention is drawn at random: each batch has its own random numbers, as not before."""
+    return {"streams": "of batches"}
+
+
 def _no_remark(table: Table) -> str:
     return ""
 
@@ -78,6 +84,7 @@ class Experiment:
     remark: Callable[[Table], str] = _no_remark  # a sentence for the ledger, in addition to the verdict
     without_texts: Callable[[Table], Table] = _as_it_is  # for pages: no words of corpora that may not be passed on
     pooled: Callable[[Sequence[Table]], Table] | None = None  # one table of several models', for the main figure
+    shards: RowOrder | None = None  # how tables of shards are merged; None: the table is of the corpus as a whole
 
     @property
     def question(self) -> str:

@@ -20,7 +20,7 @@ def delete_stale(parent: Path) -> None:
     """Delete temporary folders that are over an hour old, or whose process on this machine has ended."""
     for folder in parent.glob(".*.*.*.*"):
         named = re.fullmatch(r"\.\w+\.([\w-]+)\.(\d+)\.[0-9a-f]{8}", folder.name)
-        if named and (_old(folder) or (named[1] == _machine() and not _alive(int(named[2])))):
+        if named and (_old(folder) or (named[1] == _machine() and not process_is_alive(int(named[2])))):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -35,7 +35,8 @@ def _old(folder: Path) -> bool:
         return False
 
 
-def _alive(process: int) -> bool:
+def process_is_alive(process: int) -> bool:
+    """Whether a process of this machine has not ended."""
     if os.name != "posix":  # elsewhere asking could end the process
         return True
     try:

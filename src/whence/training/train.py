@@ -3,7 +3,6 @@
 What is finished already is not retrained.
 """
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,9 +12,7 @@ from typing import Any
 
 import torch
 import transformers
-from joblib import Parallel, delayed
 from torch import Generator
-from tqdm.auto import tqdm
 
 from whence.core.attending import Rule
 from whence.core.errors import BadConfig, BadData
@@ -23,6 +20,11 @@ from whence.core.overrides import random, uniform
 from whence.core.seeds import stream
 from whence.data.examples import Corpus, Example
 from whence.data.registry import load as load_corpus
+from whence.engine.call import Call
+from whence.engine.claims import claimed_when_free
+from whence.engine.engines import processors
+from whence.engine.local import LocalEngine
+from whence.engine.run_all import run_all
 from whence.results.atomic_write import saving, write_json
 from whence.subject.subject import Subject, load
 from whence.training.adversarial import AdversarialObjective
@@ -33,7 +35,6 @@ from whence.training.guided import Guided
 from whence.training.health import Health, better_than_chance, chance_score
 from whence.training.init import learnable, untrained
 from whence.training.record import RECORD, refuse_other
-from whence.training.worker import end_with
 
 OVERRIDES: dict[str, Callable[[Generator], Rule]] = {"uniform": lambda _: uniform, "random": random}
 
@@ -56,7 +57,9 @@ def train(
     if (folder / RECORD).exists():
         refuse_other(folder, key)
         return guided(load(folder), training)
-    with saving(folder):
+    with saving(folder), claimed_when_free(folder.parent / f".{folder.name}.claim"):
+        if (folder / RECORD).exists():  # another process has finished it meanwhile
+            return guided(load(folder), training)
         return _train(training, folder, corpus, key, each_epoch, quiet)
 
 
@@ -178,20 +181,14 @@ def train_all(wanted: Sequence[tuple[Training, Path, Corpus]], *, quiet: bool = 
         for training, folder, corpus in missing:
             train(training, folder, corpus=corpus, quiet=quiet)
         return
-    tasks = (delayed(_train_alone)(*one, os.getpid()) for one in missing)
-    finished = Parallel(n_jobs=workers, backend="loky", return_as="generator_unordered")(tasks)
-    for _ in tqdm(finished, total=len(missing), desc="training", unit="model", disable=quiet):
-        pass
+    calls = [
+        Call(str(folder), f"{__name__}:train_alone", {"training": training, "folder": folder, "corpus": corpus})
+        for training, folder, corpus in missing
+    ]
+    run_all(calls, LocalEngine(workers), "training", "model", quiet)
 
 
-def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _train_alone(training: Training, folder: Path, corpus: Corpus, parent: int) -> None:
-    """In a process of its own, on one thread (the others have the other processors), which ends with its parent."""
-    end_with(parent)
-    torch.set_num_threads(1)
+def train_alone(training: Training, folder: Path, corpus: Corpus) -> None:
+    """In a worker process, on its one thread."""
     transformers.logging.disable_progress_bar()
     train(training, folder, corpus=corpus, quiet=True)

@@ -11,8 +11,8 @@ from typing import Any
 from whence.auditing.run import audit
 from whence.auditing.settings import Settings
 from whence.core.errors import WhenceError
+from whence.engine.end_with_parent import end_with
 from whence.results.to_json import plain
-from whence.training.worker import end_with
 
 
 def tell(kind: str, **data: Any) -> None:

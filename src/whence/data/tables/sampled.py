@@ -15,6 +15,7 @@ from whence.data.formats.text import Table
 from whence.data.tables.columns import Columns
 from whence.data.tables.reader import as_dev, corpus_from
 from whence.data.tables.records import separated_records
+from whence.data.tables.scan import scan
 
 LARGE = 16 * 2**20  # bytes; smaller tables are read and checked whole
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
@@ -83,7 +84,9 @@ def _is_split(name: str, columns: Columns) -> bool:
 def _separated(path: Path, columns: Columns) -> Rows:
     """CSV or TSV: where each row begins and ends, which with quotes is not where lines do."""
     tabs = path.suffix.lower() == ".tsv"
-    ends, splits, seen = array("Q"), list[str](), dict[str, str]()  # an empty line belongs to the row after it
+    seen: dict[str, str] = {}
+    ends: Any = array("Q")  # an empty line belongs to the row after it
+    splits: list[str] = []
     with path.open("rb") as file, long_cells():
         first = file.readline().decode("utf-8-sig")
         file.seek(0)
@@ -93,7 +96,10 @@ def _separated(path: Path, columns: Columns) -> Rows:
             header = next(records)
             names = [name.removeprefix("\ufeff") for name in header.cells()]
             at = next((place for place, name in enumerate(names) if _is_split(name, columns)), None)
-            for record in records:
+            scanned = scan(path, separator, tabs, len(names), at)
+            if scanned is not None:
+                ends, splits = scanned.ends[1:], (scanned.column or [])[1:]
+            for record in records if scanned is None else ():
                 if record.width != len(names):
                     _refuse_width(path, record.line, len(names), record.width, tabs)
                 ends.append(record.end)
@@ -105,10 +111,10 @@ def _separated(path: Path, columns: Columns) -> Rows:
 
     def read(places: Sequence[int]) -> Table:
         with path.open("rb") as file:
-            begins = [ends[n - 1] if n else header.end for n in places]
+            begins = [int(ends[n - 1]) if n else header.end for n in places]
             pieces = [
                 _piece(file, 0, header.end),
-                *(_piece(file, b, ends[n]) for b, n in zip(begins, places, strict=True)),
+                *(_piece(file, b, int(ends[n])) for b, n in zip(begins, places, strict=True)),
             ]
         return read_separated_lines(path, "".join(pieces).removeprefix("\ufeff"), tabs)
 

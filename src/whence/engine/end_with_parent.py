@@ -1,7 +1,7 @@
-"""Worker processes end with the process that started them, also when that one is killed and cannot tell them.
+"""A process ends with the one that started it, also when that one is killed and cannot tell it.
 
-A loky worker asks for its next task when the last is done, so that without this an orphan trains to the end, for hours
-perhaps, and writes where the same command, run again, is writing too.
+Without this an orphan would audit to the end, for hours perhaps, and write where the same audit, run again, is writing
+too. Workers of the local engine need it not: they see the end of their pipe.
 """
 
 import multiprocessing

@@ -11,7 +11,7 @@ import pytest
 
 from support.saved_models import table
 from whence.data.synthetic import stories
-from whence.training import worker
+from whence.engine import end_with_parent as worker
 
 TRAINS = """
 import sys
@@ -75,7 +75,7 @@ def test_workers_end_when_their_main_process_is_killed(tmp_path):
         begun = [tmp_path / str(seed) / "checkpoint.pt" for seed in range(2)]
         assert within(300, lambda: main.poll() is not None or all(path.exists() for path in begun))
         assert main.poll() is None, "it ended before its workers were at work"
-        workers = [number for number, command in children(main.pid).items() if "LokyProcess" in command]
+        workers = [number for number, command in children(main.pid).items() if "whence.engine.worker" in command]
         assert len(workers) == 2
         time.sleep(3 * worker.EVERY)
         assert all(map(at_work, workers)), "they ended though their parent lives"
@@ -93,7 +93,7 @@ def test_workers_end_when_their_main_process_is_killed(tmp_path):
 
 def test_a_worker_watches_once_however_many_tasks_it_has():
     script = (
-        "import os, threading; from whence.training import worker;"
+        "import os, threading; from whence.engine import end_with_parent as worker;"
         " [worker.end_with(os.getppid()) for _ in range(3)];"
         " print(sum(thread.name == worker.NAME for thread in threading.enumerate()))"
     )
@@ -101,7 +101,10 @@ def test_a_worker_watches_once_however_many_tasks_it_has():
 
 
 def test_a_worker_whose_parent_had_ended_before_it_could_look_ends_at_once():
-    script = "import os, time; from whence.training.worker import end_with; end_with(os.getppid() + 1); time.sleep(60)"
+    script = (
+        "import os, time; from whence.engine.end_with_parent import end_with;"
+        " end_with(os.getppid() + 1); time.sleep(60)"
+    )
     started = time.monotonic()
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 1
     assert time.monotonic() - started < 30

@@ -1,0 +1,1 @@
+"""Many calls, run somewhere: on this machine, on a Ray cluster, by Slurm."""

@@ -1,0 +1,1 @@
+"""Studies: many models × data × seeds × options, as a graph of tasks that any engine runs."""
