@@ -12,11 +12,10 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from whence.commands import COMMANDS as COMMANDS
-from whence.core.errors import WhenceError
+from whence.core.errors import WhenceError, is_out_of_memory
 from whence.core.unicode import refuse_undecoded
 
 BAD_INPUT, INTERRUPTED = 2, 130
-NO_MEMORY = ("can't allocate memory", "out of memory")  # torch has no error class for the first
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -31,9 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("\nwhence: interrupted. Finished work is saved; run the same command again to resume.", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except (MemoryError, RuntimeError) as error:
-        if not (isinstance(error, MemoryError) or any(sign in str(error) for sign in NO_MEMORY)):
+        if not is_out_of_memory(error):
             raise
-        print("whence: out of memory; use smaller batches (--batch-size 1) or shorter texts", file=sys.stderr)
+        print("whence: out of memory; use smaller batches (--batch-size auto, or 1) or shorter texts", file=sys.stderr)
         sys.exit(BAD_INPUT)
     except BrokenPipeError:  # `whence list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -40,6 +40,8 @@ class Options:
     """tasks that run at the same time"""
     address: Annotated[str | None, usually("auto", "auto|new|HOST:PORT|ray://…")] = None
     """Ray cluster: auto is the one of this machine, new starts one here"""
+    device: Annotated[str | None, usually("as the study says, else cpu", "auto|cpu|cuda|cuda:1|mps")] = None
+    """where models are trained and run; of several CUDA devices, each worker of this machine gets one"""
     partition: Annotated[str, usually("the cluster's own", "NAME")] = ""
     """Slurm partition"""
     attempts: int = 3
@@ -73,7 +75,7 @@ def command(arguments: list[str]) -> int:
     from whence.studying.records import Records
     from whence.studying.tasks import plan
 
-    tasks, records = plan(grid, data_dir=options.where.data_dir), Records(options.where.out)
+    tasks, records = plan(grid, data_dir=options.where.data_dir, device=options.device), Records(options.where.out)
     if options.dry_run:
         found = state.as_dict(grid, tasks, records)
         print(json.dumps(found, ensure_ascii=False, indent=1) if options.output.json else described(found))
@@ -81,6 +83,7 @@ def command(arguments: list[str]) -> int:
     from whence.engine.engines import engine_named
     from whence.studying.progress import LiveTable
     from whence.studying.run import run_study
+    from whence.subject.devices import environments
 
     engine = engine_named(
         options.engine,
@@ -88,6 +91,7 @@ def command(arguments: list[str]) -> int:
         address=options.address,
         folder=options.where.out,
         partition=options.partition,
+        environments=environments(options.device or "cpu"),
     )
     with LiveTable(tasks, records, engine.workers, options.output.silent) as watch:
         outcome = run_study(

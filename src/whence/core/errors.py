@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+NO_MEMORY = ("can't allocate memory", "out of memory")  # torch has no error class for the first
+
 
 class WhenceError(Exception):
     """Base of every error that Whence raises on purpose."""
@@ -49,3 +51,10 @@ class BadData(WhenceError, ValueError):
 
 class BadConfig(WhenceError, ValueError):
     """An option has a value that makes no sense."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that there is no memory left, on a processor or a device."""
+    if isinstance(error, MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(sign in str(error) for sign in NO_MEMORY)

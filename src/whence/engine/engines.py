@@ -1,6 +1,7 @@
 """The engines by name."""
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +26,7 @@ def engine_named(
     address: str | None = None,
     folder: Path = Path("whence-results"),
     partition: str = "",
+    environments: Sequence[Mapping[str, str]] = ({},),
 ) -> Engine:
     """An engine with so many workers: `address` of a Ray cluster, `folder` for Slurm's scripts and logs."""
     if workers is not None and workers < 1:
@@ -39,4 +41,4 @@ def engine_named(
         from whence.engine.slurm import SlurmEngine
 
         return SlurmEngine(folder / "slurm", workers or 64, partition=partition)
-    return LocalEngine(workers or processors())
+    return LocalEngine(workers or processors(), environments)

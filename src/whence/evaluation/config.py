@@ -11,6 +11,7 @@ from whence.options import usually
 MODEL = "folder of a saved model (save_pretrained), or a hub name"
 DATA = "table (CSV, TSV, JSONL, Parquet), name of a corpus (`whence data list`), or hub:NAME"
 SPECIAL_TOKENS = "also replace the attention on special tokens ([CLS], [SEP])"
+AUTO_BATCH = 32  # texts, to begin with
 NOT_IN_CACHE_KEY = {
     "model",
     "data",
@@ -38,9 +39,14 @@ class EvaluationOptions(BaseModel):
     data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = Field(
         None, description="folder with the native corpora"
     )
-    device: str = Field("cpu", description="where to run: cpu, cuda, cuda:1, mps")
+    device: str = Field("cpu", description="where to run: auto (the best there is), cpu, cuda, cuda:1, mps")
     dtype: Literal["float32", "float16", "bfloat16", "float64"] = Field("float32", description="precision of the model")
-    batch_size: int = Field(32, gt=0, description="texts per batch")
+    autocast: Literal["none", "bfloat16", "float16"] = Field(
+        "none", description="run matrix products in this precision where torch holds it safe"
+    )
+    batch_size: Annotated[Annotated[int, Field(gt=0)] | Literal["auto"], usually("32", "INT|auto")] = Field(
+        32, description=f"texts per batch; auto begins with {AUTO_BATCH} and halves them when memory runs out"
+    )
     trust_remote_code: bool = Field(False, description="run Python code that comes with the model")
     seed: int = Field(0, ge=0, description="random seed")
 
@@ -64,7 +70,13 @@ class CorpusOptions(EvaluationOptions):
 
     def cache_key(self) -> dict[str, Any]:
         """What determines the numbers, apart from the model and the corpus, whose contents are hashed."""
-        return self.model_dump(mode="json", exclude=NOT_IN_CACHE_KEY)
+        as_before = {"autocast"} if self.autocast == "none" else set()  # an option that came later
+        return self.model_dump(mode="json", exclude=NOT_IN_CACHE_KEY | as_before)
+
+    @property
+    def first_batch_size(self) -> int:
+        """The texts per batch to begin with."""
+        return AUTO_BATCH if self.batch_size == "auto" else self.batch_size
 
 
 class ExperimentConfig(CorpusOptions):

@@ -108,7 +108,7 @@ def _changed(context: Context, changes: Mapping[str, Any]) -> tuple[Training, Pa
             f"{context.subject.name} cannot be retrained: that needs a model made by `whence train`, its corpus"
             " with the splits train and dev, and a folder for results; or leave retrain at 0"
         )
-    training = context.training.with_options(changes)
+    training = context.training.with_options({**changes, "device": str(context.subject.device)})
     return training, context.models_folder / training.folder_name(context.corpus), context.corpus
 
 

@@ -13,7 +13,7 @@ from whence.evaluation.checks import numbered_labels, refuse_examples, refuse_un
 from whence.evaluation.chosen_examples import choose, read_corpus
 from whence.evaluation.config import ExperimentConfig, TrainingExperimentConfig
 from whence.evaluation.context import Context
-from whence.evaluation.sharding import run_by_shards, run_nth
+from whence.evaluation.sharding import autocast, run_nth, table_of
 from whence.evaluation.trained_models import TrainedModels
 from whence.results.experiment import experiment
 from whence.results.result import Result, make_manifest
@@ -85,11 +85,13 @@ def _evaluated(
         refuse_unwritable(store.root)
     kept = ShardFolder(store.root / "shards" / store.key(key)) if store is not None else None
     with _models_folder(store, needs.model) as folder:
-        models = TrainedModels(corpus, split, numbers, folder, subject, config.seed, config.batch_size, quiet, name)
+        models = TrainedModels(
+            corpus, split, numbers, folder, subject, config.seed, config.first_batch_size, quiet, name
+        )
         given = subject if needs.model else None
         evaluated = models if given is None else models.context(given, training, needs.predictions)
         if shard is not None and kept is not None and isinstance(evaluated, Context):
-            with suited(evaluated.subject.model):
+            with suited(evaluated.subject.model), autocast(config.autocast, evaluated.subject):
                 run_nth(experiment(name), config, evaluated, kept, shard)
             return None
         result = _run(name, config, models, evaluated, key, kept)
@@ -138,8 +140,8 @@ def _run(
     notes = [*corpus.notes, *(own_notes(evaluated) if isinstance(evaluated, Context) else ())]
     started = time.perf_counter()
     with suited(evaluated.subject.model) if isinstance(evaluated, Context) else nullcontext():
-        if kept is not None and isinstance(evaluated, Context) and wanted.shards is not None:
-            table = run_by_shards(wanted, config, evaluated, kept)
+        if isinstance(evaluated, Context):
+            table = table_of(wanted, config, evaluated, kept)
         else:
             table = wanted.run(config, evaluated)
     manifest = make_manifest(

@@ -6,16 +6,54 @@ merged table equals the unsharded one to the last byte, whatever the shards were
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
+import torch
 
+from whence.core.errors import is_out_of_memory
 from whence.evaluation.context import Context
 from whence.results.experiment import Experiment
 from whence.results.shards import Range, ShardFolder, merged
+from whence.subject.subject import DTYPES, Subject
 
 SECONDS = 20.0  # that a shard of an ordinary run takes, about
+
+
+def table_of(wanted: Experiment, config: Any, context: Context, kept: ShardFolder | None) -> pd.DataFrame:
+    """The experiment's table. With `--batch-size auto` batches are halved when memory runs out, and it goes on with
+    what is not done yet.
+    """
+    while True:
+        try:
+            with autocast(config.autocast, context.subject):
+                if kept is None or wanted.shards is None:
+                    return wanted.run(config, context)
+                return run_by_shards(wanted, config, context, kept.of_batches(context.batch_size))
+        except (RuntimeError, MemoryError) as error:
+            if config.batch_size != "auto" or context.batch_size == 1 or not is_out_of_memory(error):
+                raise
+        context = halved(context, kept)
+
+
+def halved(context: Context, kept: ShardFolder | None) -> Context:
+    """The context in batches of half the size; finished shards are kept, since two new batches are an old one."""
+    smaller = replace(context, batch_size=context.batch_size // 2)
+    if kept is not None:
+        kept.of_batches(context.batch_size).copy_doubled(kept.of_batches(smaller.batch_size), len(smaller.encoded))
+    return smaller
+
+
+@contextmanager
+def autocast(precision: str, subject: Subject) -> Iterator[None]:
+    """While open, torch runs matrix products in this precision where it holds that safe; "none" changes nothing."""
+    if precision == "none":
+        yield
+        return
+    with torch.autocast(subject.device.type, dtype=DTYPES[precision]):
+        yield
 
 
 def run_by_shards(wanted: Experiment, config: Any, context: Context, kept: ShardFolder) -> pd.DataFrame:
@@ -34,6 +72,7 @@ def run_by_shards(wanted: Experiment, config: Any, context: Context, kept: Shard
 
 def run_nth(wanted: Experiment, config: Any, context: Context, kept: ShardFolder, nth: tuple[int, int]) -> None:
     """Run one of so many shards, unless it is there or has no batches."""
+    kept = kept.of_batches(context.batch_size)
     begin, end = nth_range(*nth, len(context.encoded))
     for batches in _missing(len(context.encoded), kept.finished()):
         own = max(begin, batches[0]), min(end, batches[1])

@@ -33,6 +33,15 @@ class ShardFolder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    def of_batches(self, size: int) -> "ShardFolder":
+        """The shards that were run in batches of this size."""
+        return ShardFolder(self.folder / str(size))
+
+    def copy_doubled(self, other: "ShardFolder", n_batches: int) -> None:
+        """Copy all shards to where batches are half as large: so each range has twice the numbers, up to the last."""
+        for begin, end in self.finished():
+            other.save((2 * begin, min(2 * end, n_batches)), self.load((begin, end)))
+
     def finished(self) -> list[Range]:
         """The ranges of batches that are there, without those that others cover."""
         found = sorted((_range(path) for path in self.folder.glob("*-*.parquet")), key=lambda one: (one[0], -one[1]))

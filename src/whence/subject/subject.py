@@ -19,6 +19,7 @@ from whence.data.examples import Example
 from whence.huggingface import adopt
 from whence.models.parts.encoders import PlainModel
 from whence.subject.batch import Batch
+from whence.subject.devices import device_named
 from whence.subject.encoding import Encoder, bucketed
 from whence.subject.loading import load_model, load_tokenizer, saved_task
 from whence.subject.tasks import TASKS
@@ -208,11 +209,7 @@ def load(
         raise BadConfig(f"no dtype {dtype!r}; choose from: {', '.join(DTYPES)}")
     if task is not None and task not in TASKS:
         raise BadConfig(f"no task {task!r}; choose from: {', '.join(TASKS)}")
-    try:
-        where = torch.device(device)
-        torch.empty(0, device=where)
-    except (RuntimeError, AssertionError) as error:
-        raise BadConfig(f"the device {device!r} cannot be used here: {error}") from error
+    where = device_named(device)
     model = load_model(name, task, trust_remote_code=trust_remote_code, dtype=DTYPES[dtype], device=where)
     tokenizer = load_tokenizer(name, trust_remote_code=trust_remote_code)
     return Subject(model, tokenizer, task, str(name))

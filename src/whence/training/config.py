@@ -24,7 +24,7 @@ from whence.training.recipe import Optimizer, Recipe, Schedule
 
 SCHEMA = 3  # of the cache key: a change here invalidates all saved trainings
 OF_ONE_RUN = ("seed", "override", "override_sites")  # trainings that differ in these alone are compared with each other
-BY_CONTENT = {"data", "data_dir", "columns", "vectors", "options"}  # in the cache key, not by their names
+BY_CONTENT = {"data", "data_dir", "columns", "vectors", "options", "device"}  # in the cache key, not by their names
 
 
 class Training(BaseModel):
@@ -89,6 +89,7 @@ class Training(BaseModel):
     guided_by: Unspoken[GuidedBy | None] = Field(
         None, description="attend as another model does (`whence run guide` sets it)"
     )
+    device: str = Field("cpu", description="where to train: auto (the best there is), cpu, cuda, cuda:1, mps")
     seed: int = Field(0, ge=0, description="random seed")
 
     @model_validator(mode="before")
@@ -131,7 +132,8 @@ class Training(BaseModel):
 
     def to_json(self) -> dict[str, Any]:
         """All options by name, as values of JSON."""
-        return {**self.model_dump(mode="json", exclude={"options"}), **self.options.model_dump(mode="json")}
+        own = self.options.model_dump(mode="json")
+        return {**self.model_dump(mode="json", exclude={"options", "device"}), **own}  # a saved model runs anywhere
 
     def cache_key(self, corpus: Corpus) -> dict[str, Any]:
         """What determines the trained model: the options, and the contents of corpus and word vectors."""

@@ -202,7 +202,7 @@ def _write(path: Path, model: nn.Module, optimizer: Any, progress: Progress, kep
 
 
 def _resume(path: Path, model: nn.Module, optimizer: Any) -> tuple[Progress, dict[str, Any]]:
-    state = torch.load(path, weights_only=True)
+    state = torch.load(path, weights_only=True, map_location=next(model.parameters()).device)
     model.load_state_dict(state["model"])
     optimizer.load_state_dict(state["optimizer"])
     return Progress(**state["progress"]), state["kept"]

@@ -26,6 +26,7 @@ from whence.engine.engines import processors
 from whence.engine.local import LocalEngine
 from whence.engine.run_all import run_all
 from whence.results.atomic_write import saving, write_json
+from whence.subject.devices import device_named
 from whence.subject.subject import Subject, load
 from whence.training.adversarial import AdversarialObjective
 from whence.training.config import Training
@@ -56,10 +57,10 @@ def train(
     key = training.cache_key(corpus)
     if (folder / RECORD).exists():
         refuse_other(folder, key)
-        return guided(load(folder), training)
+        return guided(load(folder, device=training.device), training)
     with saving(folder), claimed_when_free(folder.parent / f".{folder.name}.claim"):
         if (folder / RECORD).exists():  # another process has finished it meanwhile
-            return guided(load(folder), training)
+            return guided(load(folder, device=training.device), training)
         return _train(training, folder, corpus, key, each_epoch, quiet)
 
 
@@ -80,6 +81,7 @@ def _train(
     train = sample(corpus["train"], training.limit)
     dev = sample(learnable(corpus, training.select_on), training.limit and training.limit // 4)
     subject, objective = start(training, replace(corpus, splits={**corpus.splits, "train": tuple(train)}))
+    subject.model.to(device_named(training.device))
     folder.mkdir(parents=True, exist_ok=True)
     started = folder / "training.started.json"
     if started.exists():
