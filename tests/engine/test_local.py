@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from whence.core.errors import BadConfig
-from whence.engine.call import Call
+from whence.engine.call import Call, Outcome
 from whence.engine.engines import engine_named
 from whence.engine.local import LocalEngine
 
@@ -27,7 +27,7 @@ def engine():
 def outcomes(engine, calls):
     for call in calls:
         engine.submit(call)
-    found = {}
+    found: dict[str, Outcome] = {}
     while len(found) < len(calls):
         outcome = engine.completed(30.0)
         assert outcome is not None

@@ -3,7 +3,7 @@
 import pytest
 
 from whence.core.errors import BadConfig
-from whence.engine.call import Call
+from whence.engine.call import Call, Outcome
 from whence.engine.slurm import SlurmEngine
 
 HERE = "support.engine_calls:"
@@ -15,7 +15,7 @@ def test_jobs_give_outcomes(tmp_path, monkeypatch):
     calls = [Call("four", f"{HERE}double", {"number": 2}), Call("no", f"{HERE}refuse")]
     for call in [*calls, Call("dies", f"{HERE}die_once", {"folder": str(tmp_path)})]:
         engine.submit(call)
-    found = {}
+    found: dict[str, Outcome] = {}
     while len(found) < 3:
         outcome = engine.completed(60.0)
         assert outcome is not None

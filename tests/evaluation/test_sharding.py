@@ -33,7 +33,7 @@ WHOLE = {
     "words",
 }
 ENCODER = {"correlation", "faithfulness", "heads", "identifiability", "layers", "permutation", "relabelling"}
-OPTIONS = {
+OPTIONS: dict[str, dict[str, object]] = {
     "ablation": {"variants": ("uniform", "random", "permuted"), "retrain": 1},
     "adversary": {"strengths": (0.1,), "yardstick": 1},
     "correlation": {"method": ("gradient_squared", "random")},
@@ -211,5 +211,5 @@ def test_without_a_store_nothing_is_sharded(monkeypatch):
 
 def test_a_long_shard_is_followed_by_shorter_ones(monkeypatch):
     clock = iter([0.0, 4.0, 4.0, 24.0, 24.0, 30.0])  # seconds at the beginning and the end of each shard
-    monkeypatch.setattr(sharding.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr("whence.evaluation.sharding.time.perf_counter", lambda: next(clock))
     assert list(sharding._paced((0, 8))) == [(0, 1), (1, 6), (6, 8)]

@@ -82,7 +82,7 @@ def test_what_is_lost_without_attention_is_drawn_first():
     drawn = as_effects(pooled, "score_lost")
     assert [one.label for one in drawn] == [
         "single, uniform attention (2 corpora, 4 runs)",
-        "pair, uniform attention (1 corpora, 2 runs)",
+        "pair, uniform attention (1 corpus, 2 runs)",
     ]
 
 

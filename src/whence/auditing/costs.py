@@ -10,7 +10,7 @@ from whence.core.attending import attending
 from whence.data.examples import Example
 from whence.subject.batch import Batch
 from whence.subject.subject import Subject
-from whence.training.train import processors
+from whence.engine.engines import processors
 
 TRIED, TOGETHER = 24, 8  # examples that are timed, in batches of so many
 SHUFFLES = 100

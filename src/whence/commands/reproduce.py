@@ -25,6 +25,8 @@ class Options:
     """where a paper and its authors' code disagree, which one to follow"""
     data_dir: Annotated[Path | None, usually("$WHENCE_DATA", "PATH")] = None
     """folder with the native corpora"""
+    device: str = "cpu"
+    """where models are trained and run: auto (the best there is), cpu, cuda, cuda:1, mps"""
     out: Path = Path("whence-results")
     """folder for models and results; an interrupted run resumes from it"""
     saved: bool = False

@@ -47,6 +47,7 @@ class RunSettings:
     only: str | None = None
     mode: str | None = None
     data_dir: Path | None = None
+    device: str = "cpu"
     out: Path = Path("whence-results")
     saved: bool = False
     ledger: Path | None = None
@@ -140,12 +141,12 @@ class TrainedCase:
     @cached_property
     def subject(self) -> Subject:
         """The model, loaded when it is first needed."""
-        return load(str(self.folder))
+        return load(str(self.folder), device=self.training.device)
 
 
 def train_case(run: Run, settings: RunSettings, n_seeds: int = 1) -> list[TrainedCase]:
     """The models of a case, seed by seed, trained unless they are saved; with `settings.saved` only the saved ones."""
-    options = training_of(run, settings.data_dir)
+    options = training_of(run, settings.data_dir).with_options({"device": settings.device})
     corpus = settings.corpus(options.data)
     trainings = [options.with_options({"seed": seed}) for seed in range(n_seeds)]
     models = [TrainedCase(one, settings.store.root / "models" / one.folder_name(corpus), corpus) for one in trainings]
@@ -177,7 +178,8 @@ def result_of(name: str, model: TrainedCase, options: dict[str, Any], settings: 
     """The result of an experiment on a case, or on other data where its options name some; None if only saved results
     are wanted and it is not saved.
     """
-    given = {"model": str(model.folder), "data": model.training.data, "data_dir": model.training.data_dir, **options}
+    given = {"model": str(model.folder), "data": model.training.data, "data_dir": model.training.data_dir}
+    given |= {"device": settings.device, **options}
     config = checked(experiment(name).config, given)
     corpus = settings.corpus(config.data) if "data" in options else model.corpus
     subject = None if OF_LOADING & options.keys() else model.subject

@@ -4,7 +4,7 @@ Needs the saved tables alone: no model, no torch.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,16 +113,11 @@ def answers(verdicts: pd.DataFrame) -> pd.DataFrame:
 def as_effects(pooled: pd.DataFrame, key: str) -> Sequence[Effect]:
     """The pooled effects of one kind by type of task, to be drawn."""
     chosen = pooled[(pooled["key"] == key) & (pooled["architecture"] == EVERYWHERE)]
-    return [
-        Effect(
-            key,
-            f"{row.type or 'all texts'}, {row.label} ({row.corpora} corpora, {row.runs} runs)",
-            float(row.value),
-            float(row.low),
-            float(row.high),
-            str(row.unit),
-            float(row.smallest),
-            int(row.n),
-        )
-        for row in chosen.itertuples()
-    ]
+    return [_effect(row) for row in chosen.to_dict("records")]
+
+
+def _effect(row: Mapping[Hashable, Any]) -> Effect:
+    corpora = "1 corpus" if row["corpora"] == 1 else f"{row['corpora']} corpora"
+    label = f"{row['type'] or 'all texts'}, {row['label']} ({corpora}, {row['runs']} runs)"
+    numbers = (float(row[name]) for name in ("value", "low", "high"))
+    return Effect(row["key"], label, *numbers, row["unit"], float(row["smallest"]), int(row["n"]))

@@ -22,7 +22,7 @@ SHOWN = 400  # rows of a table
 def write_comparison(found: Comparison, folder: Path) -> Path:
     """Write compare.html, the tables as CSV and the figures; the path of the page."""
     folder.mkdir(parents=True, exist_ok=True)
-    figures = []
+    figures: list[tuple[str, Markup]] = []
     with saving(folder):
         for name in ("verdicts", "effects", "pooled"):
             getattr(found, name).to_csv(folder / f"{name}.csv", index=False)

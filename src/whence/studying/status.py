@@ -39,8 +39,8 @@ def read_plan(out: Path, name: str) -> tuple[Grid, list[Task]]:
 def _task(saved: Mapping[str, Any]) -> Task:
     shard = saved["shard"] and (saved["shard"][0], saved["shard"][1])
     lists = {name: tuple(saved[name]) for name in ("needs", "content")}
-    plain = {name: saved[name] for name in ("kind", "options", "experiment", "about")}
-    return Task(**plain, **lists, shard=shard)
+    plain: dict[str, Any] = {name: saved[name] for name in ("kind", "options", "experiment", "about")}
+    return Task(**{**plain, **lists, "shard": shard})
 
 
 def states(tasks: Iterable[Task], records: Records) -> dict[str, str]:

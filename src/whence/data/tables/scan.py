@@ -52,7 +52,9 @@ def _marks(data: ndarray, separator: int, quoting: bool) -> tuple[ndarray, ndarr
     """The positions of line breaks and of separators that are outside quotes; None where quotes are stray, or where a
     carriage return stands alone. What is no UTF-8 is None too.
     """
-    breaks, separators, seen = [], [], 0
+    breaks: list[ndarray] = []
+    separators: list[ndarray] = []
+    seen = 0
     decoder = codecs.getincrementaldecoder("utf-8")()
     for begin in range(0, len(data), CHUNK):
         part = np.asarray(data[begin : begin + CHUNK])
@@ -88,7 +90,7 @@ def _well_placed(data: ndarray, quotes: ndarray, before: int, separator: int) ->
 
 
 def _texts(data: ndarray, begins: ndarray, ends: ndarray, tabs: bool) -> Iterator[str]:
-    content = memoryview(data)
+    content = memoryview(data)  # type: ignore[arg-type]  # arrays are buffers
     known: dict[bytes, str] = {}
     for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
         cell = bytes(content[begin:end])
