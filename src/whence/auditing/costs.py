@@ -8,9 +8,9 @@ import torch
 
 from whence.core.attending import attending
 from whence.data.examples import Example
+from whence.engine.engines import processors
 from whence.subject.batch import Batch
 from whence.subject.subject import Subject
-from whence.engine.engines import processors
 
 TRIED, TOGETHER = 24, 8  # examples that are timed, in batches of so many
 SHUFFLES = 100
