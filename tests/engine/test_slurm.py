@@ -9,6 +9,8 @@ from whence.engine.slurm import SlurmEngine
 HERE = "support.engine_calls:"
 
 
+# submitit does not wait for the process of a job that it has cancelled
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 def test_jobs_give_outcomes(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "tests")
     engine = SlurmEngine(tmp_path, 2, cluster="local")
