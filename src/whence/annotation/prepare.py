@@ -102,7 +102,7 @@ def prepare(design: Design, *, quiet: bool = False) -> Study:
     examples = [corpus[split][place] for place in places]
     refuse_unknown(examples, subject)
     numbers = corpus.numbers_of(split, places)
-    options = (design.seed, design.options, design.longest, design.batch_size, quiet)
+    options = (design.seed, design.options, design.longest, design.first_batch_size, quiet)
     source = Source(subject, examples, numbers, *options)
     drawn = draw(source, groups, design.items, design.top, design.stratify)
     study = blinded(design.ask, drawn, about(subject, corpus, split, design.top), hidden(design))

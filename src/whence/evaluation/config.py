@@ -50,6 +50,11 @@ class EvaluationOptions(BaseModel):
     trust_remote_code: bool = Field(False, description="run Python code that comes with the model")
     seed: int = Field(0, ge=0, description="random seed")
 
+    @property
+    def first_batch_size(self) -> int:
+        """The texts per batch to begin with."""
+        return AUTO_BATCH if self.batch_size == "auto" else self.batch_size
+
     def evaluation_options(self) -> dict[str, Any]:
         """These options alone, to pass them on."""
         return {name: getattr(self, name) for name in EvaluationOptions.model_fields}
@@ -72,11 +77,6 @@ class CorpusOptions(EvaluationOptions):
         """What determines the numbers, apart from the model and the corpus, whose contents are hashed."""
         as_before = {"autocast"} if self.autocast == "none" else set()  # an option that came later
         return self.model_dump(mode="json", exclude=NOT_IN_CACHE_KEY | as_before)
-
-    @property
-    def first_batch_size(self) -> int:
-        """The texts per batch to begin with."""
-        return AUTO_BATCH if self.batch_size == "auto" else self.batch_size
 
 
 class ExperimentConfig(CorpusOptions):

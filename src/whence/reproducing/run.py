@@ -178,7 +178,11 @@ def result_of(name: str, model: TrainedCase, options: dict[str, Any], settings: 
     """The result of an experiment on a case, or on other data where its options name some; None if only saved results
     are wanted and it is not saved.
     """
-    given = {"model": str(model.folder), "data": model.training.data, "data_dir": model.training.data_dir}
+    given: dict[str, Any] = {
+        "model": str(model.folder),
+        "data": model.training.data,
+        "data_dir": model.training.data_dir,
+    }
     given |= {"device": settings.device, **options}
     config = checked(experiment(name).config, given)
     corpus = settings.corpus(config.data) if "data" in options else model.corpus

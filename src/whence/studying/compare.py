@@ -119,5 +119,5 @@ def as_effects(pooled: pd.DataFrame, key: str) -> Sequence[Effect]:
 def _effect(row: Mapping[Hashable, Any]) -> Effect:
     corpora = "1 corpus" if row["corpora"] == 1 else f"{row['corpora']} corpora"
     label = f"{row['type'] or 'all texts'}, {row['label']} ({corpora}, {row['runs']} runs)"
-    numbers = (float(row[name]) for name in ("value", "low", "high"))
-    return Effect(row["key"], label, *numbers, row["unit"], float(row["smallest"]), int(row["n"]))
+    measured = Interval(float(row["value"]), float(row["low"]), float(row["high"]))
+    return Effect.of(row["key"], label, measured, row["unit"], float(row["smallest"]), int(row["n"]))
