@@ -8,7 +8,6 @@ import pandas as pd
 from whence.measures.intervals.decisions import level_for
 from whence.measures.intervals.interval import NOT_MEASURED, Interval
 from whence.measures.intervals.means import mean_interval
-from whence.measures.intervals.shares import share_interval
 from whence.results.verdict import FEWEST, Effect
 
 SMALLEST = 0.1  # of the way from the worst order to the best: a fifth of what lies between random orders and the best
@@ -113,10 +112,12 @@ def ranked(table: pd.DataFrame) -> pd.DataFrame:
 SOFT = ("soft_comprehensiveness", "soft_sufficiency")
 
 
-def sign_violations(table: pd.DataFrame, method: str) -> Interval:
-    """The share of texts whose decision gets surer without the word that scores highest, deleted if it can be."""
-    mine = table[(table["method"] == method) & (table["erase"] == kinds(table)[0])]["against"].dropna()
-    return share_interval(float(mine.sum()), len(mine)) if len(mine) else NOT_MEASURED
+def surer_without_top(table: pd.DataFrame, method: str) -> "pd.Series[float]":
+    """For every text in which words decide, whether its decision gets surer without the word that scores highest,
+    deleted if it can be.
+    """
+    mine = (table["method"] == method) & (table["erase"] == kinds(table)[0]) & table["normalised"].notna()
+    return table[mine]["against"].dropna()
 
 
 def quantities(table: pd.DataFrame) -> dict[str, Interval]:

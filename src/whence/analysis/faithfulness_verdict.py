@@ -14,7 +14,7 @@ from whence.analysis.faithfulness import (
     other_explainers,
     over_kinds,
     ranked,
-    sign_violations,
+    surer_without_top,
 )
 from whence.analysis.gates import too_few, why_gated
 from whence.analysis.needed_texts import texts_that_would_decide
@@ -108,11 +108,11 @@ def name(method: str, begins: bool = True) -> str:
 
 def violations(table: pd.DataFrame) -> str:
     """How often the word with the highest score speaks against the decision."""
-    found = sign_violations(table, first_method(table))
-    n = table["example"].nunique()
-    if not found.mean > 0:
+    found = surer_without_top(table, first_method(table))
+    if not found.sum() > 0:
         return ""
-    return f"In {100 * found.mean:.0f} % of {n} texts the decision gets surer without the word that scores highest."
+    share = f"{100 * found.mean():.0f} % of {len(found)} texts"
+    return f"In {share} the decision gets surer without the word that scores highest."
 
 
 def missing(answer: str, found: Sequence[Effect], why: str) -> str:
