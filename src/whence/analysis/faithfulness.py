@@ -8,9 +8,10 @@ import pandas as pd
 from whence.measures.intervals.decisions import level_for
 from whence.measures.intervals.interval import NOT_MEASURED, Interval
 from whence.measures.intervals.means import mean_interval
-from whence.results.verdict import FEWEST, Effect
+from whence.results.verdict import Effect
 
 SMALLEST = 0.1  # of the way from the worst order to the best: a fifth of what lies between random orders and the best
+FEWEST_COMPARED = 10  # texts in which orders differ: of fewer, an interval says too little
 RANDOM = "random"
 BY_CHANCE = 0.5  # of the way from the worst order to the best: what random orders have on average, in every text
 INPUTS = ("delete", "mask", "replace")  # kinds of removal that change the text; the others change what is attended to
@@ -142,6 +143,6 @@ def changing(table: pd.DataFrame) -> tuple[int, int]:
 
 def _mean(values: Any, level: float = 0.95, ends: tuple[float, float] = (-1.0, 1.0)) -> Interval:
     """The mean with its interval, of values between two ends; of too few values nothing is measured."""
-    if len(values) < FEWEST:
+    if len(values) < FEWEST_COMPARED:
         return NOT_MEASURED
     return mean_interval(np.asarray(values, float)[None], level, within=ends)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from whence.analysis.faithfulness import (
+    FEWEST_COMPARED,
     INPUTS,
     KINDS,
     RANDOM,
@@ -54,7 +55,7 @@ def why_undecidable(table: pd.DataFrame, found: Sequence[Effect]) -> str:
     changed, n = changing(table)
     if changed < FEWEST_CHANGES:
         return f"The decision changes in {changed} of {n} texts whatever is removed, so no words decide it."
-    return too_few(max(effect.n for effect in found), what="text in which orders differ")
+    return too_few(max(effect.n for effect in found), FEWEST_COMPARED, "text in which orders differ")
 
 
 def decide(found: Sequence[Effect], method: str, why_undecidable: str = "") -> tuple[Answer, str]:
