@@ -60,7 +60,7 @@ def test_corpora_are_pooled_by_random_effects():
     found = of(pooled, "single")
     assert (found["value"], found["low"], found["high"]) == (expected.mean, expected.low, expected.high)
     assert (found["corpora"], found["runs"], found["n"]) == (2, 4, 200)
-    assert found["value"] == pytest.approx(3.5, abs=0.5)
+    assert found["value"] == pytest.approx(2.3)  # 2 and 5 weighted by 1 / (12.7 · 1)² and 1 / (12.7 · 3)²
 
 
 def test_one_corpus_has_its_own_interval_and_what_is_not_finite_is_left_out():
