@@ -68,7 +68,8 @@ def test_whatever_is_written_is_found(tmp_path_factory, rows, ending):
     content = written.getvalue().encode()
     found = scanned(folder / "scanned.csv", content, 3, 1)
     if found is not None:
-        assert rows_at(content, found.ends.tolist()) == [list(row) for row in rows]
-        assert [cell.strip("\r\n") for cell in found.column] == [row[1].strip("\r\n") for row in rows]
+        expected = parsed(content)  # a carriage return at the end of a line is the line's
+        assert rows_at(content, found.ends.tolist()) == expected
+        assert [cell.strip("\r\n") for cell in found.column] == [row[1].strip("\r\n") for row in expected]
     else:
         assert any("\r" in cell for row in rows for cell in row)  # alone

@@ -6,6 +6,7 @@ next to another quote). Files of which this is not true, or whose rows differ in
 """
 
 import codecs
+import mmap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -26,8 +27,10 @@ class Scan(NamedTuple):
 
 def scan(path: Path, separator: str, tabs: bool, width: int, column: int | None) -> Scan | None:
     """The ends of all rows that are not empty; None where rows cannot be found in this way."""
-    data = np.memmap(path, np.uint8, "r")
-    found = _marks(data, ord(separator), not tabs)
+    with path.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    data = np.frombuffer(mapped, np.uint8)
+    found = _marks(data, ord(separator), not tabs, mapped)
     if found is None:
         return None
     breaks, separators = found
@@ -35,8 +38,10 @@ def scan(path: Path, separator: str, tabs: bool, width: int, column: int | None)
         breaks = np.append(breaks, len(data) - 1)  # the last row has no line break
     ends = breaks + 1
     begins = np.concatenate(([0], ends[:-1]))
-    short = ends - begins
-    empty = (short == 1) & (data[begins] == LINE_FEED) | (short == 2) & (data[begins] == RETURN)
+    empty = ends - begins <= 2
+    short = np.flatnonzero(empty)
+    lengths, first = (ends - begins)[short], data[begins[short]]
+    empty[short] = (lengths == 1) & (first == LINE_FEED) | (lengths == 2) & (first == RETURN)
     widths = np.diff(np.searchsorted(separators, ends), prepend=0) + 1
     if (widths[~empty] != width).any():
         return None
@@ -48,7 +53,7 @@ def scan(path: Path, separator: str, tabs: bool, width: int, column: int | None)
     return Scan(ends[~empty], list(_texts(data, begin, end, tabs)))
 
 
-def _marks(data: ndarray, separator: int, quoting: bool) -> tuple[ndarray, ndarray] | None:
+def _marks(data: ndarray, separator: int, quoting: bool, mapped: mmap.mmap) -> tuple[ndarray, ndarray] | None:
     """The positions of line breaks and of separators that are outside quotes; None where quotes are stray, or where a
     carriage return stands alone. What is no UTF-8 is None too.
     """
@@ -74,6 +79,8 @@ def _marks(data: ndarray, separator: int, quoting: bool) -> tuple[ndarray, ndarr
             outside = (np.searchsorted(quotes, places) + seen) % 2 == 0 if quoting else slice(None)
             positions.append(places[outside] + begin)
         seen += len(quotes)
+        if hasattr(mapped, "madvise") and begin % mmap.PAGESIZE == 0 == CHUNK % mmap.PAGESIZE:
+            mapped.madvise(mmap.MADV_DONTNEED, begin, len(part))  # what was looked at need not stay in memory
     return (np.concatenate(breaks), np.concatenate(separators)) if breaks and seen % 2 == 0 else None
 
 
