@@ -41,8 +41,9 @@ def image(name: str) -> Path:
 
 def training(model: str) -> str:
     """The code that trains a model of the gallery."""
-    code: str = gallery()["models"][model]["code"]
-    return f"import whence\n\n{code}"
+    of = gallery()["models"][model]
+    arguments = "".join(f"    {option}={_literal(value)},\n" for option, value in of["options"].items())
+    return f'import whence\n\nwhence.train(\n    "{of["model"]}",\n{arguments}    out="{model}",\n)'
 
 
 def _of_explainer(name: str, of: Mapping[str, Any]) -> str:

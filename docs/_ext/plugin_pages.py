@@ -86,9 +86,7 @@ def explainer_page(name: str, docs: Path) -> str:
     about = (module.__doc__ if module else "") or ""
     first, definition, unfit = parts(about)
     options = [
-        f"| `{one.name}` | `{one.default!r}` | `{inspect.formatannotation(one.annotation)}` |".replace(
-            " | str", " or str"
-        )
+        f"| `{one.name}` | `{one.default!r}` | `{inspect.formatannotation(one.annotation).replace('|', 'or')}` |"
         for one in inspect.signature(function).parameters.values()
         if one.kind is one.KEYWORD_ONLY
     ]
