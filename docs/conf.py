@@ -36,7 +36,7 @@ html_css_files = ["whence.css"]
 html_copy_source = False
 html_show_sourcelink = False
 
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist", "html_image"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
