@@ -1,14 +1,19 @@
 """A workbench with small models on a real socket, and a browser without a window that uses it as a person does."""
 
+import csv
+import io
+import re
 import shutil
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlencode
+from xml.etree import ElementTree
 
 import pytest
 import uvicorn
+from PIL import Image
 
 from support import saved_models
 from support.browser import FLAGS, NAMES
@@ -119,3 +124,19 @@ def saved(page, place, kind):
     with page.expect_download() as download:
         place.locator(f"[data-save={kind}]").click()
     return download.value.path().read_bytes()
+
+
+def saved_kinds(page, place):
+    """Save a part of the page in every format, and see that each is one."""
+    drawn = ElementTree.fromstring(saved(page, place, "svg"))
+    assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
+    assert len(list(drawn.iter())) > 3
+    with Image.open(io.BytesIO(saved(page, place, "png"))) as picture:
+        assert picture.format == "PNG"
+        assert len(picture.convert("RGB").getcolors(1 << 24) or ()) > 1, "an empty picture"
+    rows = list(csv.reader(io.StringIO(saved(page, place, "csv").decode())))
+    assert len(rows) > 1
+    assert len({len(row) for row in rows}) == 1
+    alone = saved(page, place, "html").decode()
+    assert "Content-Security-Policy" in alone
+    assert not re.search(r'(src|href)="(https?:)?/', alone), "needs a server"

@@ -1,4 +1,4 @@
-"""Comparing two texts, and exploring a table, from whose rows one comes to Look."""
+"""Comparing two texts and two models, and exploring a table, from whose rows one comes to Look."""
 
 import csv
 import io
@@ -8,10 +8,44 @@ import pytest
 import torch
 
 import whence
+from support import saved_models
 from whence.data.examples import Example
-from workbench.browser.conftest import TEXT, choice, saved, settled
+from workbench.browser.conftest import TEXT, choice, opened, running, saved, settled
 
 OTHER = TEXT.replace("great", "dull")
+FEW = 20  # steps: a second model that attends differently
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A BERT that was trained on reviews, the same one trained shorter, and the table."""
+    models = (saved_models.bert(), saved_models.bert(FEW))
+    with running(opened(tmp_path_factory.mktemp("folder"), *models, data=saved_models.labelled())) as made:
+        yield made
+
+
+def recorded(subject):
+    """Probabilities, and weights as [layer head query key]."""
+    with torch.no_grad(), whence.attending(subject.model) as tape:
+        probabilities = subject.predict(subject.encode([Example(TEXT)]))[0, 0]
+    return probabilities, torch.stack([tape.select(layer=layer).only().weights[0] for layer in range(2)])
+
+
+def test_two_models_are_compared(page, served):
+    one, other = list(served.bench.served)
+    page.goto(served.link("/compare", text=TEXT, model=one))
+    page.get_by_role("region", name="B", exact=True).get_by_label("Text", exact=True).fill(TEXT)
+    choice(page.get_by_role("region", name="B", exact=True), "Model").select_option(other)
+    page.get_by_role("region", name="B", exact=True).get_by_label("Text", exact=True).fill(TEXT)
+    page.get_by_role("button", name="Open B").click()
+    page.get_by_text("The largest difference of a weight").wait_for()
+    (p, first), (q, second) = (recorded(served.bench.model(name).subject) for name in (one, other))
+    told = page.get_by_role("region", name="Difference of each head").inner_text()
+    assert float(re.search(r"differ by ([\d.]+)", told)[1]) == pytest.approx(float((p - q).abs().sum() / 2), rel=5e-3)
+    place = page.get_by_role("region", name="Difference of each head")
+    rows = list(csv.DictReader(io.StringIO(saved(page, place, "csv").decode())))
+    expected = (first - second).abs().sum(-1).mean(-1).flatten() / 2  # total variation, mean over queries
+    assert [float(row["difference"]) for row in rows] == pytest.approx(expected.tolist(), abs=2e-3)
 
 
 def test_two_texts_are_compared(page, served):

@@ -1,5 +1,7 @@
 """Texts that would be markup, that hide themselves, or that run from right to left are shown as text in every view."""
 
+import json
+
 import pytest
 
 from support import saved_models
@@ -41,7 +43,8 @@ def test_a_table_of_such_texts_is_only_ever_text(page, served):
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_text_is_only_ever_text(page, served, view, text):
-    state = {"text": text, "flow": 1} | ({"b_text": text} if view == "/compare" else {})
+    search = {"flow": 1, "find": json.dumps({"pattern": "previous"})}
+    state = {"text": text, **{"/": search, "/compare": {"b_text": text}}.get(view, {})}
     page.goto(served.link(view, **state))
     page.locator(VIEWS[view]).first.wait_for()
     settled(page)

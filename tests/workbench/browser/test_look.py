@@ -208,3 +208,20 @@ def test_a_saved_page_needs_no_server(page, context, tmp_path):
     alone.get_by_role("heading", name="Layer 1, head 1").wait_for()
     alone.get_by_role("button", name="hide special tokens").click()
     assert said == []
+
+
+def test_a_notebook_s_view_works_offline(browser, subject, tmp_path):
+    """As an exported notebook holds it: the output of a cell in a page, opened without any network."""
+    cell = whence.show(subject, TEXT, target="negative", against="positive")._repr_html_()
+    (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{cell}", encoding="utf-8")
+    context, said = browser.new_context(offline=True), []
+    alone = context.new_page()
+    alone.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    alone.on("pageerror", lambda error: said.append(str(error)))
+    alone.goto((tmp_path / "notebook.html").as_uri())
+    frame = alone.frame_locator("iframe")
+    frame.get_by_text("why negative, not positive").wait_for()
+    frame.get_by_role("gridcell", name=re.compile("layer 0, head 1")).click()
+    frame.get_by_role("heading", name="Layer 0, head 1").wait_for()
+    assert said == []
+    context.close()

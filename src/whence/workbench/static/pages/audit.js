@@ -1,11 +1,12 @@
 // Audit: start one with a budget, watch its plan and progress, stop and resume it, read its report; and all past ones.
 
 import { button, choice, make, replaceChildren, visible } from "../views/dom.js";
+import { tablePicture } from "../views/table_picture.js";
 import { badge } from "../views/verdicts.js";
 import { address, get, post } from "./api.js";
 import { follow } from "./jobs.js";
 import { resultsCard } from "./results.js";
-import { attempt, card, shell } from "./shell.js";
+import { attempt, card, shell, tools } from "./shell.js";
 import { state } from "./state.js";
 
 const main = document.getElementById("main"), results = document.getElementById("results");
@@ -82,6 +83,8 @@ class Audits {
         return make("td", { title: found?.sentence ?? null }, found ? badge(found.verdict) : "–");
       }));
     const heads = ["audit", "date", "overall", ...questions.map(([, title]) => String(title))];
+    const cells = [heads, ...audits.map((audit) => [audit.name, audit.date ?? "", audit.answer ?? audit.state, ...questions.map(([question]) => audit.verdicts.find((one) => one.question === question)?.verdict ?? "")])];
+    tools(this.past, () => ({ name: "whence-audits", title: "Audits in this folder", about: "", pictures: [tablePicture(cells)], tables: [cells] }));
     return replaceChildren(this.past.body, make("div", { class: "table-scroll" }, make("table", { class: "past" }, make("caption", { class: "unseen", text: "past audits" }), make("thead", {}, make("tr", {}, heads.map((text) => make("th", { scope: "col", text })))), make("tbody", {}, audits.map(line)))));
   }
 
@@ -89,8 +92,9 @@ class Audits {
     state.set({ audit: name });
     this.report.card.hidden = false;
     const link = make("a", { class: "button", href: address(`/audits/${encodeURIComponent(name)}/report`), target: "_blank", rel: "noopener", text: "open in a tab of its own" });
+    const keep = make("a", { class: "button", href: link.href, download: `${name}.html`, text: "save the report (HTML)" });
     this.report.head.firstChild.textContent = `Report: ${name}`;
-    replaceChildren(this.report.body, make("p", { class: "bar" }, link), reportFrame(name));
+    replaceChildren(this.report.body, make("p", { class: "bar" }, link, keep), reportFrame(name));
     attempt(this.results, async () => replaceChildren(this.results, await resultsCard(name)));
   }
 }

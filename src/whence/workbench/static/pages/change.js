@@ -1,7 +1,6 @@
 // Change: replace attention weights, and see the prediction and the token scores move. Each edit can be undone.
 
 import { button, choice, make, number, range, replaceChildren, visible } from "../views/dom.js";
-import { exportBar } from "../views/exporting.js";
 import { drawPrediction, predictionView } from "../views/prediction.js";
 import { adversaryCard } from "./adversary.js";
 import { get, post } from "./api.js";
@@ -10,7 +9,7 @@ import { inputForm, requested } from "./input.js";
 import { movedCard } from "./moved.js";
 import { pairView } from "./pair.js";
 import { rowEditor } from "./row_editor.js";
-import { attempt, card, problem, shell } from "./shell.js";
+import { attempt, card, problem, shell, tools } from "./shell.js";
 import { Look } from "./source.js";
 import { state } from "./state.js";
 
@@ -92,11 +91,10 @@ class Change {
     if (before.prediction) predictionView(table, before.prediction, this.edits.length ? after.prediction : null);
     replaceChildren(outcome.body, make("p", {}, make("span", { class: "big" }, make("span", { text: `TVD ${number(tvd)} `, "data-exact": tvd, id: "tvd" })), make("span", { class: "big" }, make("span", { text: `JSD ${number(jsd)} nats`, "data-exact": jsd, id: "jsd" }))),
       make("p", { class: "quiet", text: "Distances between the two predictions: total variation, and Jensen–Shannon divergence." }), table);
-    outcome.head.querySelector(".card-tools")?.remove();
-    outcome.head.append(make("span", { class: "card-tools" }, exportBar(() => {
+    tools(outcome, () => {
       const drawn = drawPrediction(before.prediction, after.prediction);
       return { name: "whence-change", title: "Prediction before and after", about: `${this.look.text} – ${this.edits.map((edit) => describe(edit, this.look)).join("; ")}`, pictures: [drawn], tables: [drawn.rows()] };
-    })));
+    });
     replaceChildren(moved, movedCard(this.look, this.answer));
     const copy = button("copy as Python", () => navigator.clipboard.writeText(python).then(() => (copy.textContent = "copied"), () => (copy.textContent = "select the text below")));
     replaceChildren(code.body, copy, make("pre", { tabindex: "0", id: "python", text: python }));
@@ -111,7 +109,7 @@ class Change {
       const before = await this.look.weights(stack, layer, [head]), place = make("div");
       const causal = stack.kind === "causal", permitted = (query, key) => !causal || key <= query || before.values[query * before.keys + key] > 0;
       replaceChildren(this.parts.row.body, this.headChoice(), make("p", { class: "quiet", text: "Drag a weight, or use the arrow keys: the other weights share what is left. What is let go is applied." }), place);
-      rowEditor(place, { weights, tokens: this.look.tokensOf(stack), permitted, apply: (query, values) => this.drag(query, values) });
+      rowEditor(place, { weights, tokens: this.look.tokensOf(stack), permitted, first: Number(state.get("row", "1")), choose: (query) => state.set({ row: String(query) }), apply: (query, values) => this.drag(query, values) });
     });
   }
 
@@ -119,7 +117,7 @@ class Change {
     attempt(this.parts.pair.body, async () => {
       const { stack, layer, head } = this, tokens = this.look.tokensOf(stack);
       const [a, b] = await Promise.all([this.look.weights(stack, layer, [head]), this.after.weights(stack, layer, [head])]);
-      pairView(this.parts.pair.body, [{ title: "before", weights: a, tokens }, { title: "after", weights: b, tokens }], { a, b, tokens }, `change-${layer}-${head}`);
+      tools(this.parts.pair, pairView(this.parts.pair.body, [{ title: "before", weights: a, tokens }, { title: "after", weights: b, tokens }], { a, b, tokens }, `change-${layer}-${head}`));
     });
   }
 }

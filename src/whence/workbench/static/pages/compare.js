@@ -1,14 +1,13 @@
 // Compare: two texts (one word replaced), or two models on one text, side by side, with maps of their difference.
 
 import { make, number, replaceChildren } from "../views/dom.js";
-import { exportBar } from "../views/exporting.js";
 import { headMap } from "../views/head_map.js";
 import { get, post } from "./api.js";
 import { inputForm, requested } from "./input.js";
 import { pairView } from "./pair.js";
 import { predictionCard } from "./prediction_card.js";
 import { showing } from "../views/weights.js";
-import { attempt, card, shell } from "./shell.js";
+import { attempt, card, shell, tools } from "./shell.js";
 import { Look } from "./source.js";
 import { state } from "./state.js";
 
@@ -48,9 +47,7 @@ class Comparison {
     for (const note of answer.notes ?? []) this.map.body.append(make("p", { class: "quiet", text: note }));
     this.drawn = headMap(this.map.body, { heads: answer.differences.map((layer) => layer.length), name: "difference of each head", open: (layer, head) => this.open(layer, head) });
     this.drawn.colourBy("difference", answer.differences);
-    this.map.head.append(make("span", { class: "card-tools" }, exportBar(() => {
-      return { name: "whence-differences", title: `Difference of each head (${stack.id})`, about: `${this.a.text} / ${this.b.text}`, pictures: [this.drawn.picture()], tables: [this.drawn.rows()] };
-    })));
+    tools(this.map, () => ({ name: "whence-differences", title: `Difference of each head (${stack.id})`, about: `${this.a.text} / ${this.b.text}`, pictures: [this.drawn.picture()], tables: [this.drawn.rows()] }));
   }
 
   open(layer, head) {
@@ -61,7 +58,7 @@ class Comparison {
       const stacks = [this.a.stack(this.stack.id), this.b.stack(this.stack.id)], tokens = [this.a.tokensOf(stacks[0]), this.b.tokensOf(stacks[1])];
       const weights = await Promise.all([this.a.weights(stacks[0], layer, [head]), this.b.weights(stacks[1], layer, [head])]);
       const sides = ["A", "B"].map((title, at) => ({ title, weights: weights[at], tokens: tokens[at] }));
-      pairView(this.pair.body, sides, alignedWeights(this.answer.aligned, weights, tokens), `compare-${layer}-${head}`);
+      tools(this.pair, pairView(this.pair.body, sides, alignedWeights(this.answer.aligned, weights, tokens), `compare-${layer}-${head}`));
     });
   }
 }

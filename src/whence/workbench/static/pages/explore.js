@@ -1,10 +1,10 @@
 // Explorer: the user's table with what the model predicts of each row; sorted, filtered, and from a row to Look.
 
 import { button, isolated, make, number, percent, replaceChildren, visible } from "../views/dom.js";
-import { asCsv, save } from "../views/exporting.js";
+import { tablePicture } from "../views/table_picture.js";
 import { get, post, query } from "./api.js";
 import { follow } from "./jobs.js";
-import { attempt, card, shell } from "./shell.js";
+import { attempt, card, shell, tools } from "./shell.js";
 import { state } from "./state.js";
 
 const main = document.getElementById("main"), results = document.getElementById("results");
@@ -23,8 +23,9 @@ class Explorer {
     filter.addEventListener("input", () => (state.set({ filter: filter.value, offset: null }), this.show()));
     const turn = (by) => (state.set({ offset: Math.max(0, Number(state.get("offset", "0")) + by) }), this.show());
     this.made.body.append(make("div", { class: "bar" }, filter, button("‹ previous", () => turn(-PAGE)), button("next ›", () => turn(PAGE)), this.count, make("span", { class: "gap" }),
-      button("compute for all rows", () => this.compute()), button("CSV", () => this.csv(), { "data-save": "csv", title: "all rows that pass the filter" })), this.progress, this.body, make("p", { class: "quiet", text: ABOUT }));
+      button("compute for all rows", () => this.compute())), this.progress, this.body, make("p", { class: "quiet", text: ABOUT }));
     replaceChildren(results, this.made.card);
+    tools(this.made, () => this.files());
     this.show();
   }
 
@@ -67,17 +68,17 @@ class Explorer {
     });
   }
 
-  csv() {
-    return attempt(this.body, async () => {
-      const names = Object.keys(COLUMNS), rows = [];
-      for (let total = 1; rows.length < total; ) {
-        const page = await get(this.address(rows.length, 200));
-        if (!page.rows.length) break;
-        rows.push(...page.rows);
-        total = page.total;
-      }
-      save("whence-examples.csv", asCsv([names, ...rows.map((row) => names.map((name) => row[name] ?? ""))]), "text/csv");
-    });
+  // All rows that pass the filter; the picture is of those on the page.
+  async files() {
+    const names = Object.keys(COLUMNS), rows = [], cells = (some) => [names, ...some.map((row) => names.map((name) => row[name] ?? ""))];
+    for (let total = 1; rows.length < total; ) {
+      const page = await get(this.address(rows.length, 200));
+      if (!page.rows.length) break;
+      rows.push(...page.rows);
+      total = page.total;
+    }
+    const first = Number(state.get("offset", "0")), filter = state.get("filter");
+    return { name: "whence-examples", title: this.info.data.name, about: filter ? `rows with “${filter}”` : "all rows", pictures: [tablePicture(cells(rows.slice(first, first + PAGE)))], tables: [cells(rows)] };
   }
 }
 

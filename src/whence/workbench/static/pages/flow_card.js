@@ -1,9 +1,10 @@
 // The flow of attention through all layers, drawn when it is opened.
 
 import { make } from "../views/dom.js";
+import { flowPicture } from "../views/flow_picture.js";
 import { draw } from "../flow/flow.js";
 import { post } from "./api.js";
-import { attempt, card } from "./shell.js";
+import { attempt, card, tools } from "./shell.js";
 import { state } from "./state.js";
 
 export function flowCard(look) {
@@ -11,7 +12,14 @@ export function flowCard(look) {
   const details = make("details", { ontoggle: () => {
     state.set({ flow: details.open });
     if (!details.open || place.hasChildNodes()) return;
-    attempt(place, async () => draw(place, await post("/flow", { id: look.id })));
+    attempt(place, async () => {
+      const data = await post("/flow", { id: look.id });
+      draw(place, data);
+      tools(made, () => {
+        const drawn = flowPicture(data);
+        return { name: "whence-flow", title: data.words.heading, about: look.text, pictures: [drawn], tables: [drawn.rows()] };
+      });
+    });
   } }, make("summary", { text: "draw how the prediction reads the tokens through all layers" }), place);
   details.open = state.flag("flow");
   made.body.append(details);

@@ -1,12 +1,11 @@
 // The heads of a look: the map of all of them, by a summary or as thumbnails, and the one that is chosen.
 
 import { choice, make, range, replaceChildren, toggle } from "../views/dom.js";
-import { exportBar, fullScreen } from "../views/exporting.js";
 import { headMap, SUMMARIES } from "../views/head_map.js";
 import { headView } from "../views/head_view.js";
 import { poolView } from "../views/pool_view.js";
 import { verdictLine } from "../views/verdicts.js";
-import { attempt, card } from "./shell.js";
+import { attempt, card, tools } from "./shell.js";
 import { state } from "./state.js";
 
 const KINDS = { self: "self-attention", causal: "causal self-attention", cross: "cross-attention", pool: "attention that sums up" };
@@ -19,7 +18,7 @@ export class Heads {
     this.map = card("Heads");
     this.view = card("Head");
     this.read();
-    this.map.head.append(make("span", { class: "card-tools" }, exportBar(() => ({ name: `whence-heads-${this.stack.id}`, title: "Heads", about: this.look.text, pictures: [this.drawn.picture()], tables: [this.drawn.rows()] })), fullScreen(this.map.card)));
+    tools(this.map, () => ({ name: `whence-heads-${this.stack.id}`, title: "Heads", about: this.look.text, pictures: [this.drawn.picture()], tables: [this.drawn.rows()] }));
     this.drawMap();
     this.drawHead();
   }
@@ -50,7 +49,7 @@ export class Heads {
     const { stack, look } = this, summaries = look.known(stack);
     const wanted = state.get("by", "entropy"), by = summaries.includes(wanted) || wanted === "thumbnails" ? wanted : summaries[0];
     const stacks = look.stacks.length > 1 ? choice("Attention", look.stacks.map((one) => [one.id, title(one)]), stack.id, (id) => {
-      state.set({ stack: id, layer: null, heads: null });
+      state.set({ stack: id, layer: null, heads: null, lock: null });
       this.read();
       this.drawMap();
       this.drawHead();
@@ -114,15 +113,21 @@ export class Heads {
     const within = outer && sentencesOf(weights), keys = outer ? tokens.keys.map((token, at) => ({ ...token, segment: within[at] })) : tokens.keys;
     const changed = (options) => {
       this.options = options;
-      state.set({ special: options.special, sinks: options.sinks, as: options.as === "both" ? null : options.as });
+      state.set({ lock: null, special: options.special, sinks: options.sinks, as: options.as === "both" ? null : options.as });
       this.showHead(weights, outer);
     };
     replaceChildren(this.view.body, verdictLine(verdict, this.verdicts), place);
     const shared = stack.query_axis === stack.key_axis, common = { weights, name: this.name(), options: this.options, changed };
     this.shown = pools ? poolView(place, { ...common, tokens: keys, outer, bySegment: Boolean(outer) }) : headView(place, { ...common, tokens, shared });
-    const old = this.view.head.querySelector(".card-tools");
-    old?.remove();
-    this.view.head.append(make("span", { class: "card-tools" }, exportBar(() => this.files()), fullScreen(this.view.card)));
+    tools(this.view, () => this.files());
+    this.keepLock(this.shown);
+  }
+
+  // The token that is locked is in the address, and stays when another head is chosen.
+  keepLock({ focus, size }) {
+    const [side, at] = state.get("lock").split(":");
+    if (Number(at) < size[side]) focus.lock(side, Number(at));
+    focus.listen((_, locked) => state.set({ lock: locked && `${locked.side}:${locked.at}` }));
   }
 
   files() {

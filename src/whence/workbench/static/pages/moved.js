@@ -1,9 +1,8 @@
 // Which tokens' scores a change has moved, method by method.
 
 import { isolated, make, number } from "../views/dom.js";
-import { exportBar } from "../views/exporting.js";
 import { drawScores } from "../views/scores.js";
-import { card } from "./shell.js";
+import { card, tools } from "./shell.js";
 
 const FEW = 8;
 
@@ -24,9 +23,9 @@ export function movedCard(look, { scores_before: before, scores_after: after, er
   }
   for (const [method, text] of Object.entries(errors)) made.body.append(make("p", { class: "quiet", text: `${method}: ${text}` }));
   const both = Object.fromEntries(methods.flatMap((method) => [[`${method}, before`, before[method]], [`${method}, after`, after[method]]]));
-  made.head.append(make("span", { class: "card-tools" }, exportBar(() => {
+  tools(made, () => {
     const drawn = drawScores({ tokens: look.tokens, scores: both, order: Object.keys(both) });
     return { name: "whence-moved", title: "Scores before and after", about: look.text, pictures: [drawn], tables: [drawn.rows()] };
-  })));
+  });
   return made.card;
 }

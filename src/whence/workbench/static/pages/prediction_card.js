@@ -1,9 +1,8 @@
 // The prediction of a look, with what is explained of it.
 
 import { make } from "../views/dom.js";
-import { exportBar } from "../views/exporting.js";
 import { drawPrediction, predictionView } from "../views/prediction.js";
-import { card } from "./shell.js";
+import { card, tools } from "./shell.js";
 
 export function predictionCard(look, title = "Prediction") {
   const made = card(title), { prediction } = look;
@@ -14,9 +13,9 @@ export function predictionCard(look, title = "Prediction") {
   const table = make("div");
   predictionView(table, prediction);
   made.body.append(table, ...[prediction.where, prediction.explained?.sentence, ...(look.notes ?? [])].filter(Boolean).map((text) => make("p", { class: "quiet", text })));
-  made.head.append(make("span", { class: "card-tools" }, exportBar(() => {
+  tools(made, () => {
     const drawn = drawPrediction(prediction);
     return { name: "whence-prediction", title: "Prediction", about: look.text, pictures: [drawn], tables: [drawn.rows()] };
-  })));
+  });
   return made.card;
 }

@@ -18,9 +18,9 @@ const exact = (weights) => {
   return sum > 0 ? kept.map((one) => one / sum) : kept;
 };
 
-// Draws the editor of a head; `apply(query, weights)` is called when a slider is let go.
-export function rowEditor(place, { weights, tokens, permitted, apply }) {
-  let query = Math.min(1, weights.queries - 1), values = [];
+// Draws the editor of a head; `apply(query, weights)` is called when a slider is let go, `choose(query)` when another row is chosen.
+export function rowEditor(place, { weights, tokens, permitted, first, choose, apply }) {
+  let query = Math.min(first, weights.queries - 1), values = [];
   const body = make("div", { class: "row-editor", role: "group", "aria-label": "weights of this row" });
   const sliders = () => {
     values = Array.from(row(weights, query));
@@ -42,6 +42,6 @@ export function rowEditor(place, { weights, tokens, permitted, apply }) {
     replaceChildren(body, parts.map((one) => one.made));
   };
   const rows = range(weights.queries).map((at) => [String(at), `${at}: ${visible(tokens.queries[at].text)}`]);
-  replaceChildren(place, make("div", { class: "bar" }, choice("Row (query)", rows, String(query), (value) => ((query = Number(value)), sliders()), { name: "query" })), body);
+  replaceChildren(place, make("div", { class: "bar" }, choice("Row (query)", rows, String(query), (value) => ((query = Number(value)), choose(query), sliders()), { name: "query" })), body);
   sliders();
 }

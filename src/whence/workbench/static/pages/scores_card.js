@@ -1,10 +1,9 @@
 // Scores of tokens by the methods that were chosen; which, in which order and by words or sub-words is in the address.
 
 import { choice, make, toggle } from "../views/dom.js";
-import { exportBar } from "../views/exporting.js";
 import { drawScores, scoresView } from "../views/scores.js";
 import { post } from "./api.js";
-import { attempt, card } from "./shell.js";
+import { attempt, card, tools } from "./shell.js";
 import { state } from "./state.js";
 
 const FIRST = ["raw_attention", "gradient_x_input", "leave_one_out"];
@@ -64,10 +63,10 @@ export function scoresCard(look, info) {
     fetchMissing();
   }, { title: "sums of sub-words" });
   made.body.append(make("div", { class: "bar" }, add, words), place);
-  made.head.append(make("span", { class: "card-tools" }, exportBar(() => {
+  tools(made, () => {
     const drawn = drawScores(view);
     return { name: "whence-scores", title: "Token scores", about: look.text, pictures: [drawn], tables: [drawn.rows()] };
-  })));
+  });
   scoresView(place, view);
   fetchMissing();
   return made.card;

@@ -2,6 +2,7 @@
 
 import { button, make, replaceChildren } from "../views/dom.js";
 import { theme } from "../views/colours.js";
+import { exportBar, fullScreen } from "../views/exporting.js";
 import { embedded } from "./api.js";
 import { INPUT, state } from "./state.js";
 
@@ -85,4 +86,10 @@ export async function attempt(place, work) {
 export function card(title, ...children) {
   const head = make("div", { class: "card-head" }, make("h2", { text: title })), body = make("div", { class: "card-body" }, children);
   return { card: make("section", { class: "card", "aria-label": title }, head, body), head, body };
+}
+
+// The buttons of a card: those that save it (`given` as in exportBar), and one that shows it on the whole screen.
+export function tools(made, given) {
+  made.head.querySelector(".card-tools")?.remove();
+  made.head.append(make("span", { class: "card-tools" }, exportBar(given), fullScreen(made.card)));
 }

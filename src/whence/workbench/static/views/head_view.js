@@ -73,7 +73,7 @@ function switches(view, options, changed) {
     make("span", { class: "gap" }), as("both", "lines and matrix"), as("arcs", "lines"), as("matrix", "matrix"));
 }
 
-// Draws a head. Returns what export needs: the pictures and the numbers.
+// Draws a head. Returns which token is asked about and of how many, and what export needs: the pictures and the numbers.
 export function headView(place, { weights, tokens, shared, name, options, changed }) {
   const kept = shown(weights, tokens, options);
   const view = {
@@ -91,7 +91,7 @@ export function headView(place, { weights, tokens, shared, name, options, change
   if (options.as !== "matrix") pictures.arcs = arcs(left, { ...view, focus, paintToken });
   if (options.as !== "arcs") pictures.matrix = matrix(right, { ...view, focus, tell: () => {}, room: beside ? wide - ARCS : wide - 10, name: `matrix of ${name}` });
   place.onkeydown = (event) => event.key === "Escape" && focus.release();
-  return { focus, pictures, rows: () => tableOf(view) };
+  return { focus, size: { query: kept.queries.length, key: kept.keys.length }, pictures, rows: () => tableOf(view) };
 }
 
 // The numbers as rows of a table: the first row and column are tokens.

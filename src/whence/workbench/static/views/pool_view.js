@@ -51,7 +51,7 @@ export function poolView(place, { weights, tokens, name, options, changed, outer
   replaceChildren(place, make("div", { class: "bar", role: "group", "aria-label": "what is shown" },
     toggle("hide special tokens", options.special, (now) => changed({ ...options, special: now }))), said, body, bars(kept.map((at) => tokens[at]), kept.map((at) => values[at])));
   place.onkeydown = (event) => event.key === "Escape" && focus.release();
-  return { focus, pictures: { bars: drawBars(kept.map((at) => tokens[at]), kept.map((at) => values[at])) }, rows: () => [["token", "weight"], ...kept.map((at) => [tokens[at].text, values[at]])] };
+  return { focus, size: { key: kept.length }, pictures: { bars: drawBars(kept.map((at) => tokens[at]), kept.map((at) => values[at])) }, rows: () => [["token", "weight"], ...kept.map((at) => [tokens[at].text, values[at]])] };
 }
 
 // All weights as columns, for export.
