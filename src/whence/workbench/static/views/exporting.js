@@ -42,7 +42,6 @@ export function asPage(title, about, pictures, tables) {
   const page = document.implementation.createHTMLDocument(title);
   const policy = { "http-equiv": "Content-Security-Policy", content: "default-src 'none'; style-src 'unsafe-inline'; img-src data:" };
   page.head.prepend(make("meta", { charset: "utf-8" }), make("meta", policy));
-  page.head.append(make("style", { text: STYLE }));
   const cells = (row, tag) => row.map((cell) => make(tag, { text: typeof cell === "number" ? number(cell, 5) : visible(String(cell)) }));
   page.body.append(make("h1", { text: title }), make("p", { text: about }));
   for (const picture of pictures) {
@@ -53,7 +52,8 @@ export function asPage(title, about, pictures, tables) {
   for (const rows of tables) {
     page.body.append(make("table", {}, make("tr", {}, cells(rows[0], "th")), rows.slice(1).map((row) => make("tr", {}, cells(row, "td")))));
   }
-  return `<!DOCTYPE html>\n${page.documentElement.outerHTML}\n`;
+  const made = page.documentElement.outerHTML.replace("</head>", `<style>${STYLE}</style></head>`); // as an element, the policy of this page would refuse it
+  return `<!DOCTYPE html>\n${made}\n`;
 }
 
 export function save(name, content, type) {

@@ -107,6 +107,8 @@ export function headMap(place, { heads, name, verdicts, open }) {
       });
       again();
       drawn = cells.map(({ layer, head }, at) => ({ layer, head, block: { wide, high, data: (ground) => rootPixels(block(at), ground) } }));
+      const weights = (at, down) => Array.from(block(at).subarray(down * wide, (down + 1) * wide), (root) => (root / 255) ** 2);
+      numbers = [["layer", "head", "row", ...range(wide)], ...cells.flatMap(({ layer, head }, at) => range(high).map((down) => [layer, head, down, ...weights(at, down)]))];
       replaceChildren(caption, make("p", { class: "quiet", text: "Each square is a head: queries downwards, keys to the right, the stronger the colour, the larger the weight (the root of the largest weight in each block)." }));
     },
     choose(layer, chosen) {
