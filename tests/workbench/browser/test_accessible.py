@@ -92,21 +92,3 @@ def test_focus_follows_the_order_of_the_page_and_is_never_caught(page, served):
     )
     outlined = "() => getComputedStyle(document.activeElement).outlineStyle"
     assert page.evaluate(outlined) == "solid"
-
-
-def test_a_head_is_opened_and_a_token_locked_by_keys_alone(page, served):
-    page.goto(served.link("/", text=TEXT))
-    page.locator(".strip").first.wait_for()
-    settled(page)
-    page.locator(".map-cell[tabindex='0']").focus()
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Layer 0, head 1").wait_for()
-    settled(page)
-    page.get_by_role("toolbar", name="tokens that look", exact=True).locator("[tabindex='0']").focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    page.locator(".lock").wait_for()
-    page.keyboard.press("Escape")
-    page.locator(".lock").wait_for(state="detached")
