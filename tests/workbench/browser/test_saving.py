@@ -14,7 +14,7 @@ VIEWS = {
     "compare": ("/compare", {"text": TEXT, "b_text": OTHER}, ".panes canvas"),
     "explorer": ("/explore", {}, ".text-cell"),
 }
-CARDS = {
+CARDS: dict[str, set[str | None]] = {
     "look": {"Prediction", "Heads", "Token scores", "Head", "Find this in the table", "Flow of attention"},
     "thumbnails": {"Heads"},
     "change": {"Before and after", "Scores that moved", "The weights, before and after"},
