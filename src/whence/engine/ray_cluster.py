@@ -14,7 +14,7 @@ from whence.engine.call import ONE_THREAD, Call, Outcome, perform_alone
 class RayEngine:
     """Calls on a Ray cluster: `address` is that of its head node, "auto" the one of this machine, None a new one here.
 
-    The folder of a study must be the same on all nodes: a shared file system, or a URL.
+    The folder of a study must be the same on all nodes: a shared file system.
     """
 
     def __init__(self, address: str | None = "auto", workers: int | None = None) -> None:
