@@ -29,11 +29,10 @@ def main(file: Path, folder: Path) -> None:
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     second = cluster.add_node(num_cpus=1)
     engine = RayEngine(cluster.address)
-    records, seen = Records(folder / "ray"), {"nodes": 0, "died": 0}
+    records, seen = Records(folder / "ray"), {"nodes": 0}
 
     def watch(progress) -> None:
         nonlocal second
-        seen["died"] = sum(progress.attempts.values())
         begun = {line["process"] for line in records.journal()}
         if second is not None and progress.outcomes and len(begun) > 1:
             seen["nodes"] = len([node for node in engine._ray.nodes() if node["Alive"]])

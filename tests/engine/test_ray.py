@@ -45,7 +45,6 @@ def test_a_study_on_two_nodes_of_which_one_is_killed(tmp_path):
     seen = json.loads(finished.stdout.splitlines()[-1])
     assert seen["equal"]
     assert seen["failures"] == []
-    assert seen["nodes"] == 2  # took part before one was killed
-    assert seen["died"] >= 0
+    assert seen["nodes"] == 2  # took part, and then one was killed
     assert set(seen["ended"].values()) == {1}  # nothing twice
     assert len(seen["ended"]) == seen["tasks"]
