@@ -26,10 +26,16 @@ def checked(kind: type[Kind], values: dict[str, object]) -> Kind:
 
 
 def sentence(error: ValidationError) -> str:
-    """What is wrong with which option."""
-    return "; ".join(_one(dict(one)) for one in error.errors())
+    """What is wrong with which option: of several ways to write one, the first."""
+    found = {_option(dict(one)): _one(dict(one)) for one in reversed(error.errors())}
+    return "; ".join(reversed(found.values()))
 
 
 def _one(wrong: dict[str, Any]) -> str:
-    option, message = ".".join(str(place) for place in wrong["loc"]), wrong["msg"]
-    return f"{option}: {message[0].lower()}{message[1:]}, got {wrong['input']!r}"
+    message = wrong["msg"]
+    return f"{_option(wrong)}: {message[0].lower()}{message[1:]}, got {wrong['input']!r}"
+
+
+def _option(wrong: dict[str, Any]) -> str:
+    """The option's name, without the kinds of value that pydantic tried (constrained-int, literal['auto'])."""
+    return ".".join(str(place) for place in wrong["loc"] if isinstance(place, int) or place.isidentifier())

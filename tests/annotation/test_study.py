@@ -40,7 +40,7 @@ def test_without_the_key_items_are_read_and_the_analysis_is_refused(tmp_path):
     (tmp_path / KEY).unlink()
     read = read_study(tmp_path)
     assert len(read.items) == 8
-    with pytest.raises(BadData, match=r"key\.json is not there"):
+    with pytest.raises(BadData, match=r"key\.json is missing"):
         read.key()
 
 

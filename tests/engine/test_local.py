@@ -14,7 +14,7 @@ from whence.engine.call import Call, Outcome
 from whence.engine.engines import engine_named
 from whence.engine.local import LocalEngine
 
-HERE = "support.engine_calls:"
+HERE = "support.scale.engine_calls:"
 
 
 @pytest.fixture
@@ -85,9 +85,9 @@ import sys
 from whence.engine.call import Call
 from whence.engine.local import LocalEngine
 engine = LocalEngine(1)
-engine.submit(Call("a", "support.engine_calls:where"))
+engine.submit(Call("a", "support.scale.engine_calls:where"))
 print(engine.completed(60.0).value[0], flush=True)
-engine.submit(Call("long", "support.engine_calls:sleep", {"seconds": 600}))
+engine.submit(Call("long", "support.scale.engine_calls:sleep", {"seconds": 600}))
 engine.completed(600.0)
 """
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support.grids import as_toml, small_grid, write_table
+from support.scale.grids import as_toml, small_grid, write_table
 
 SCRIPT = Path(__file__).parent / "ray_study.py"
 

@@ -10,7 +10,7 @@ from whence.engine.here import HereEngine
 from whence.engine.local import LocalEngine
 from whence.engine.schedule import Job, Schedule
 
-HERE = "support.engine_calls:"
+HERE = "support.scale.engine_calls:"
 
 
 def noting(folder, name, needs=(), after=()):

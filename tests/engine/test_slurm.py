@@ -6,7 +6,7 @@ from whence.core.errors import BadConfig
 from whence.engine.call import Call, Outcome
 from whence.engine.slurm import SlurmEngine
 
-HERE = "support.engine_calls:"
+HERE = "support.scale.engine_calls:"
 
 
 # submitit does not wait for the process of a job that it has cancelled

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.command import whence
-from support.grids import as_toml, small_grid, write_table
+from support.scale.grids import as_toml, small_grid, write_table
 from support.shared import once
 from whence.cli import main
 from whence.core.errors import BadConfig

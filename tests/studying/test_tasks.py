@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.grids import small_grid, write_table
+from support.scale.grids import small_grid, write_table
 from whence.core.errors import BadConfig
 from whence.studying.grid import read_grid
 from whence.studying.tasks import plan

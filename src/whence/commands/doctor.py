@@ -16,6 +16,8 @@ WHAT_FOR = {
     "hub": "datasets of the Hugging Face hub by name (hub:NAME)",
     "parsers": "dependency trees made by spaCy",
     "serve": "`whence serve` and `whence annotate serve`",
+    "ray": "studies on a Ray cluster (`whence study --engine ray`)",
+    "slurm": "studies as Slurm jobs (`whence study --engine slurm`)",
     "wordcloud": "word clouds (without it, lists of words)",
     "docs": "building the documentation",
     "test": "the tests",

@@ -15,7 +15,7 @@ def random_effects(intervals: Sequence[Interval], level: float = 0.95, *, at_lea
     Weights 1 / (vₖ + τ²) with the τ² of DerSimonian & Laird (1986), the variance of Hartung & Knapp (2001), and
     Student's t with K − 1 degrees of freedom. vₖ is taken from each estimate's interval, as if that were symmetric. Of
     one estimate, the population has no interval. With `at_least_fixed` the variance is no smaller than that of a
-    fixed-effect model (Röver, Knapp & Friede 2015): estimates that happen to be equal are not thereby exact.
+    fixed-effect model (Röver et al. 2015): estimates that happen to be equal are not thereby exact.
     """
     means = np.array([one.mean for one in intervals])
     if len(means) < 2:
