@@ -120,10 +120,15 @@ def settled(page):
 
 
 def saved(page, place, kind):
-    """The file that a button of a part of the page saves."""
-    with page.expect_download() as download:
-        place.locator(f"[data-save={kind}]").click()
-    return download.value.path().read_bytes()
+    """The file that a button of a part of the page saves; pressed again if a slow machine swallowed the first press."""
+    for patience in (20_000, 60_000):
+        try:
+            with page.expect_download(timeout=patience) as download:
+                place.locator(f"[data-save={kind}]").click()
+            return download.value.path().read_bytes()
+        except sync_api.TimeoutError:
+            settled(page)
+    raise AssertionError(f"{kind} was not saved")
 
 
 def saved_kinds(page, place):
