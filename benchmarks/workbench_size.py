@@ -25,7 +25,7 @@ from whence.subject.subject import Subject
 from whence.workbench.access import Access, secured
 from whence.workbench.application import application
 from whence.workbench.bench import Workbench, serve_models
-from whence.workbench.standalone import modules_below, static_file
+from whence.workbench.standalone import modules_below, static_file, view_page
 
 LENGTHS = (64, 256, 512)
 TOKEN = "a-token-of-the-benchmark"
@@ -41,7 +41,7 @@ def text_of(tokenizer: Any, length: int) -> str:
 
 def page_bytes() -> int:
     """The page Look with all its modules and styles."""
-    page = static_file("look.html").read_text(encoding="utf-8")
+    page = view_page("look")
     styles = [static_file(name).read_text(encoding="utf-8") for name in re.findall(r'"/static/([\w./-]+\.css)"', page)]
     return sum(len(one.encode()) for one in (page, *styles, *modules_below("pages/look.js").values()))
 
