@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $(STAMP)
 
-demo: setup ## audit two small models, one whose attention matters and one whose attention hardly does (two minutes)
+demo: setup ## audit two small models, one whose attention matters and one whose attention hardly does (three minutes)
 	$(BIN)/whence audit --out whence-audit
 
 lint: setup ## format check, lint, types, import direction
